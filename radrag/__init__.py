@@ -1,0 +1,1 @@
+"""What every RadRAG process stands on: the typed stubs, errors, settings, serving, telemetry and clients."""

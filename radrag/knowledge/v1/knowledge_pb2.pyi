@@ -1,0 +1,280 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    STATE_UNSPECIFIED: _ClassVar[State]
+    STATE_DISCOVERED: _ClassVar[State]
+    STATE_PARSED: _ClassVar[State]
+    STATE_IN_REVIEW: _ClassVar[State]
+    STATE_APPROVED: _ClassVar[State]
+    STATE_PUBLISHED: _ClassVar[State]
+    STATE_SUPERSEDED: _ClassVar[State]
+    STATE_EXPIRED: _ClassVar[State]
+    STATE_RETIRED: _ClassVar[State]
+    STATE_REJECTED: _ClassVar[State]
+    STATE_FAILED: _ClassVar[State]
+STATE_UNSPECIFIED: State
+STATE_DISCOVERED: State
+STATE_PARSED: State
+STATE_IN_REVIEW: State
+STATE_APPROVED: State
+STATE_PUBLISHED: State
+STATE_SUPERSEDED: State
+STATE_EXPIRED: State
+STATE_RETIRED: State
+STATE_REJECTED: State
+STATE_FAILED: State
+
+class Metadata(_message.Message):
+    __slots__ = ("document_id", "title", "topic", "category", "language", "source_uri", "licence", "valid_from", "valid_to", "access_labels")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    TOPIC_FIELD_NUMBER: _ClassVar[int]
+    CATEGORY_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_URI_FIELD_NUMBER: _ClassVar[int]
+    LICENCE_FIELD_NUMBER: _ClassVar[int]
+    VALID_FROM_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_FIELD_NUMBER: _ClassVar[int]
+    ACCESS_LABELS_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    title: str
+    topic: str
+    category: str
+    language: str
+    source_uri: str
+    licence: str
+    valid_from: str
+    valid_to: str
+    access_labels: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, document_id: _Optional[str] = ..., title: _Optional[str] = ..., topic: _Optional[str] = ..., category: _Optional[str] = ..., language: _Optional[str] = ..., source_uri: _Optional[str] = ..., licence: _Optional[str] = ..., valid_from: _Optional[str] = ..., valid_to: _Optional[str] = ..., access_labels: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SubmitDocumentRequest(_message.Message):
+    __slots__ = ("header", "data")
+    class Header(_message.Message):
+        __slots__ = ("metadata", "filename", "uri")
+        METADATA_FIELD_NUMBER: _ClassVar[int]
+        FILENAME_FIELD_NUMBER: _ClassVar[int]
+        URI_FIELD_NUMBER: _ClassVar[int]
+        metadata: Metadata
+        filename: str
+        uri: str
+        def __init__(self, metadata: _Optional[_Union[Metadata, _Mapping]] = ..., filename: _Optional[str] = ..., uri: _Optional[str] = ...) -> None: ...
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    header: SubmitDocumentRequest.Header
+    data: bytes
+    def __init__(self, header: _Optional[_Union[SubmitDocumentRequest.Header, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class SubmitDocumentResponse(_message.Message):
+    __slots__ = ("document_id", "job_id")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    job_id: str
+    def __init__(self, document_id: _Optional[str] = ..., job_id: _Optional[str] = ...) -> None: ...
+
+class ListDocumentsRequest(_message.Message):
+    __slots__ = ("states", "topics", "page_size", "page_token")
+    STATES_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    states: _containers.RepeatedScalarFieldContainer[State]
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    page_size: int
+    page_token: str
+    def __init__(self, states: _Optional[_Iterable[_Union[State, str]]] = ..., topics: _Optional[_Iterable[str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListDocumentsResponse(_message.Message):
+    __slots__ = ("documents", "next_page_token")
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    documents: _containers.RepeatedCompositeFieldContainer[DocumentSummary]
+    next_page_token: str
+    def __init__(self, documents: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class DocumentSummary(_message.Message):
+    __slots__ = ("metadata", "version", "state", "since")
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    metadata: Metadata
+    version: str
+    state: State
+    since: _timestamp_pb2.Timestamp
+    def __init__(self, metadata: _Optional[_Union[Metadata, _Mapping]] = ..., version: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class GetDocumentRequest(_message.Message):
+    __slots__ = ("document_id", "version")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    version: str
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
+
+class GetDocumentResponse(_message.Message):
+    __slots__ = ("document", "markdown", "chunks", "versions", "history")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    MARKDOWN_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    HISTORY_FIELD_NUMBER: _ClassVar[int]
+    document: DocumentSummary
+    markdown: str
+    chunks: _containers.RepeatedCompositeFieldContainer[Chunk]
+    versions: _containers.RepeatedCompositeFieldContainer[DocumentSummary]
+    history: _containers.RepeatedCompositeFieldContainer[ReviewEvent]
+    def __init__(self, document: _Optional[_Union[DocumentSummary, _Mapping]] = ..., markdown: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ..., versions: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., history: _Optional[_Iterable[_Union[ReviewEvent, _Mapping]]] = ...) -> None: ...
+
+class Chunk(_message.Message):
+    __slots__ = ("level", "start", "end", "tokens")
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    level: str
+    start: int
+    end: int
+    tokens: int
+    def __init__(self, level: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
+
+class ReviewEvent(_message.Message):
+    __slots__ = ("subject", "at", "state", "reason")
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    AT_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    subject: str
+    at: _timestamp_pb2.Timestamp
+    state: State
+    reason: str
+    def __init__(self, subject: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ReviewDocumentRequest(_message.Message):
+    __slots__ = ("document_id", "version", "decision", "reason")
+    class Decision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        DECISION_UNSPECIFIED: _ClassVar[ReviewDocumentRequest.Decision]
+        DECISION_APPROVE: _ClassVar[ReviewDocumentRequest.Decision]
+        DECISION_REJECT: _ClassVar[ReviewDocumentRequest.Decision]
+    DECISION_UNSPECIFIED: ReviewDocumentRequest.Decision
+    DECISION_APPROVE: ReviewDocumentRequest.Decision
+    DECISION_REJECT: ReviewDocumentRequest.Decision
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    DECISION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    version: str
+    decision: ReviewDocumentRequest.Decision
+    reason: str
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ..., decision: _Optional[_Union[ReviewDocumentRequest.Decision, str]] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class ReviewDocumentResponse(_message.Message):
+    __slots__ = ("state",)
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    state: State
+    def __init__(self, state: _Optional[_Union[State, str]] = ...) -> None: ...
+
+class PublishDocumentRequest(_message.Message):
+    __slots__ = ("document_id", "version")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    version: str
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
+
+class PublishDocumentResponse(_message.Message):
+    __slots__ = ("job_id",)
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    job_id: str
+    def __init__(self, job_id: _Optional[str] = ...) -> None: ...
+
+class RetireDocumentRequest(_message.Message):
+    __slots__ = ("document_id", "valid_to", "reason")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    valid_to: str
+    reason: str
+    def __init__(self, document_id: _Optional[str] = ..., valid_to: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class RetireDocumentResponse(_message.Message):
+    __slots__ = ("state",)
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    state: State
+    def __init__(self, state: _Optional[_Union[State, str]] = ...) -> None: ...
+
+class DeleteDocumentRequest(_message.Message):
+    __slots__ = ("document_id", "version")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    version: str
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
+
+class DeleteDocumentResponse(_message.Message):
+    __slots__ = ("versions",)
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    versions: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, versions: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class WatchJobRequest(_message.Message):
+    __slots__ = ("job_id",)
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    job_id: str
+    def __init__(self, job_id: _Optional[str] = ...) -> None: ...
+
+class WatchJobResponse(_message.Message):
+    __slots__ = ("stage", "progress", "done", "state", "error")
+    STAGE_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    stage: str
+    progress: float
+    done: bool
+    state: State
+    error: str
+    def __init__(self, stage: _Optional[str] = ..., progress: _Optional[float] = ..., done: _Optional[bool] = ..., state: _Optional[_Union[State, str]] = ..., error: _Optional[str] = ...) -> None: ...
+
+class RecordFeedbackRequest(_message.Message):
+    __slots__ = ("request_id", "ratings", "context_completeness", "source_usefulness", "comment")
+    class RatingsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    RATINGS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_COMPLETENESS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_USEFULNESS_FIELD_NUMBER: _ClassVar[int]
+    COMMENT_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    ratings: _containers.ScalarMap[str, int]
+    context_completeness: int
+    source_usefulness: _containers.RepeatedScalarFieldContainer[int]
+    comment: str
+    def __init__(self, request_id: _Optional[str] = ..., ratings: _Optional[_Mapping[str, int]] = ..., context_completeness: _Optional[int] = ..., source_usefulness: _Optional[_Iterable[int]] = ..., comment: _Optional[str] = ...) -> None: ...
+
+class RecordFeedbackResponse(_message.Message):
+    __slots__ = ("feedback_id",)
+    FEEDBACK_ID_FIELD_NUMBER: _ClassVar[int]
+    feedback_id: str
+    def __init__(self, feedback_id: _Optional[str] = ...) -> None: ...
