@@ -1,0 +1,120 @@
+"""Cuts Markdown text, English or Russian, into sentences, and tells which sentences of a growing text are finished.
+
+A heading, a table row and a list item end with their line. Everywhere else a sentence ends at a full stop,
+exclamation or question mark or ellipsis that white space follows, unless what stands before it is an abbreviation or an
+initial, or what stands after it goes on in lower case. Closing quotes and markers such as `[1]` stay with
+the sentence they follow. Letters are any script's; offsets are code points.
+"""
+
+import re
+from collections.abc import Iterator
+
+Span = tuple[int, int]
+
+_MARKER = r"\[\d+(?:\s?[,;–-]\s?\d+)*\]"
+_ENUMERATOR = r"\d{1,3}(?:\.\d{1,3}){0,3}"
+# Where a sentence may end: after a stop with its closing quotes and markers, or at the end of a line.
+_CANDIDATE = re.compile(
+    rf"(?P<stop>[.!?…]+)(?P<close>[»”\"'’)\]*_]*)(?P<marks>(?:[ \t]*{_MARKER}[.!?…]*)*)(?P<gap>\s+|\Z)|(?P<end>[ \t]*\n\s*)"
+)
+_OPENERS = re.compile(r"[«“„\"'‘(\[*_]*")
+_WHOLE_LINE = re.compile(r"[ \t]*(?:\||#{1,6}\s|[-*_=]{3})")
+_NEW_BLOCK = re.compile(
+    rf"\||>|`{{3}}|#{{1,6}}\s|[-*_=]{{3}}|[-*+•–—]\s|{_ENUMERATOR}[.)]\s|[^\W\d_]\)\s|\d{{1,3}}\.\d[\d.]*\s"
+)
+# What may still turn into the start of a block, or into a marker, when more text arrives.
+_UNFINISHED_BLOCK = re.compile(rf"`{{1,2}}|#{{1,6}}|[-*_=]{{1,2}}|[+•–—]|{_ENUMERATOR}\.?[.)]?|[^\W\d_]\)?")
+_UNFINISHED_MARKER = re.compile(r"\[[\d\s,;–-]*")
+_ENUMERATED = re.compile(rf"[\s#>*+•–—-]*[«“„\"(*_]*(?:{_ENUMERATOR}|[^\W\d_])")
+
+_NEVER_ENDS = re.compile(
+    r"(?<!\w)(?:"
+    # Latin: for example, that is, compare, titles, figures
+    r"e\.\s?g|i\.\s?e|cf|vs|viz|dr|prof|mr|mrs|ms|figs?|eqs?|approx|ca|"
+    # Russian: то есть, так как, так называемый, таким образом, в том числе, смотри, сравни, рисунок, таблица, титулы
+    r"т\.\s?е|т\.\s?к|т\.\s?н|т\.\s?о|т\.\s?ч|и\.\s?о|напр|см|ср|рис|табл|илл|прил|разд|им|проф|доц|акад|ул|рт|тел|"
+    # a town: «г. Москва», but not a year: «в 2010 г. Затем»
+    r"(?<!\d )(?<!\d\u00a0)(?<!\d)г"
+    r")$",
+    re.IGNORECASE,
+)
+_NEVER_BEFORE_NUMBER = re.compile(
+    r"(?<!\w)(?:nos?|p|pp|vol|ch|sec|sect|art|tab|refs?|п|пп|с|стр|ст|гл|ч|кн|т|д|абз|подп|вып)$",
+    re.IGNORECASE,
+)
+_INITIAL = re.compile(r"(?<!\w)[^\W\d_]$")
+_LONGEST_ABBREVIATION = 8
+
+
+def sentences(text: str) -> list[Span]:
+    """The sentences of a finished text, in order: half-open ranges of code points that cover it exactly once.
+
+    White space behind a sentence belongs to it; white space at the start of the text to the first one.
+    """
+    return _spans([*_ends(text, final=True), len(text)])
+
+
+def finished_sentences(text: str) -> list[Span]:
+    """Those first sentences of a growing text that stay as they are whatever is appended to it.
+
+    For every `more`, `finished_sentences(text)` is a prefix of `sentences(text + more)`. A sentence is finished when what
+    follows it shows that it has ended: one more visible character as a rule, a few where a line may turn
+    into a list item.
+    """
+    return _spans(list(_ends(text, final=False)))
+
+
+def _spans(ends: list[int]) -> list[Span]:
+    starts = [0, *ends[:-1]]
+    return [(start, end) for start, end in zip(starts, ends, strict=True) if end > start] if ends else []
+
+
+def _ends(text: str, final: bool) -> Iterator[int]:
+    for candidate in _CANDIDATE.finditer(text):
+        if candidate.end() == len(text):
+            return
+        ends = _is_end(text, candidate, final)
+        if ends is None:
+            return
+        if ends:
+            yield candidate.end()
+
+
+def _is_end(text: str, candidate: re.Match[str], final: bool) -> bool | None:
+    """Whether a sentence ends at the candidate; None where only the text still to come can tell."""
+    line_start = text.rfind("\n", 0, candidate.start()) + 1
+    whole_line = _WHOLE_LINE.match(text, line_start) is not None
+    breaks = (candidate["gap"] or candidate["end"]).count("\n")
+    if breaks > 1 or whole_line:
+        return breaks > 0
+    if breaks:
+        if _NEW_BLOCK.match(text, candidate.end()):
+            return True
+        if not final and _UNFINISHED_BLOCK.fullmatch(text, candidate.end()):
+            return None
+    return _is_stop(text, candidate, line_start, final) if candidate["stop"] else False
+
+
+def _is_stop(text: str, candidate: re.Match[str], line_start: int, final: bool) -> bool | None:
+    if not final and _UNFINISHED_MARKER.fullmatch(text, candidate.end()):
+        return None
+    opened = _OPENERS.match(text, candidate.end())
+    following = opened.end() if opened else candidate.end()
+    if following == len(text):
+        return True if final else None
+    if candidate["marks"]:
+        return True
+    if text[following].islower() or text[following] in ",;:-–—%":
+        return False
+    closed = candidate["close"] or candidate["stop"] != "."
+    return bool(closed) or not _abbreviated(text, line_start, candidate.start(), text[following])
+
+
+def _abbreviated(text: str, line_start: int, stop: int, following: str) -> bool:
+    """Whether the full stop at `stop` belongs to an abbreviation, an initial or the number of a list item."""
+    if _ENUMERATED.fullmatch(text, line_start, stop):
+        return True
+    before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
+    if _NEVER_ENDS.search(before) or (following.isdigit() and _NEVER_BEFORE_NUMBER.search(before)):
+        return True
+    return before[-1:].isupper() and _INITIAL.search(before) is not None
