@@ -1,0 +1,146 @@
+"""Every setting of every process, in one table: the fields of `Settings`.
+
+The variable's name is RADRAG_ and the field's name in capitals. Only `__main__` modules and the command line
+read them; everything else is given plain values.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+TOPICS = ("safety", "physics", "regulation", "anatomy", "reference_values", "terminology", "templates")
+
+
+class SettingError(ValueError):
+    """A setting is unknown or has a value its type or range does not allow; the message names it."""
+
+
+def _setting(default: object, processes: str, meaning: str) -> Any:
+    return field(default=default, metadata={"processes": processes, "meaning": meaning})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one process, read once at its start."""
+
+    home: Path = _setting(Path("var"), "all", "Where run-time state lives: index, pid files, logs.")
+    reflection: bool = _setting(False, "all", "Serve gRPC reflection.")
+    metrics_host: str = _setting("127.0.0.1", "all", "Address the metrics port binds to.")
+    drain_seconds: float = _setting(10.0, "all", "How long running calls may take to end on SIGTERM.")
+    max_in_flight: int = _setting(64, "all", "Calls running at once in one process; one more is refused.")
+
+    gateway_address: str = _setting("127.0.0.1:50051", "gateway cli", "Where the gateway listens.")
+    retrieval_address: str = _setting("127.0.0.1:50052", "retrieval gateway cli", "Where retrieval listens.")
+    ingest_address: str = _setting("127.0.0.1:50053", "ingest cli", "Where ingest listens.")
+
+    embedder_url: str = _setting(
+        "127.0.0.1:8001", "gateway ingest cli", "gRPC address of the embedder's Triton."
+    )
+    embedder_model: str = _setting("e5_small", "gateway ingest cli", "Model behind the embedder role.")
+    reranker_url: str = _setting("127.0.0.1:8001", "gateway cli", "gRPC address of the reranker's Triton.")
+    reranker_model: str = _setting(
+        "lexical_late_interaction", "gateway cli", "Model behind the reranker role."
+    )
+    generator_url: str = _setting("127.0.0.1:8001", "gateway cli", "gRPC address of the generator's Triton.")
+    generator_model: str = _setting("extractive", "gateway cli", "Model behind the generator role.")
+    generator_template: str = _setting(
+        "plain", "gateway", "How the prompt is rendered: plain, chatml, gemma."
+    )
+
+    embed_seconds: float = _setting(5.0, "gateway", "Longest an embedding may take.")
+    search_seconds: float = _setting(5.0, "gateway", "Longest a search may take.")
+    rerank_seconds: float = _setting(20.0, "gateway", "Longest a reranking may take.")
+    generate_seconds: float = _setting(120.0, "gateway", "Longest a generation may take.")
+
+    children_per_topic: int = _setting(15, "gateway", "Children taken from each topic's collection.")
+    children: int = _setting(90, "gateway", "Children kept over all topics.")
+    candidates: int = _setting(13, "gateway", "Best children whose parents are reranked.")
+    sources: int = _setting(5, "gateway", "Parents put into the prompt.")
+    max_question_characters: int = _setting(2000, "gateway", "Longest question in characters.")
+    thresholds: Path = _setting(
+        Path("gateway/thresholds.json"),
+        "gateway",
+        "Evidence thresholds by reranker model, with their data's hash.",
+    )
+    unsupported: str = _setting(
+        "flag", "gateway", "What happens to unsupported sentences: flag, drop, refuse."
+    )
+    temperature: float = _setting(0.1, "gateway", "Sampling temperature, 0 to 2.")
+    top_p: float = _setting(0.9, "gateway", "Nucleus sampling, above 0 to 1.")
+    max_tokens: int = _setting(512, "gateway", "Tokens the generator may write, 1 to 2048.")
+    seed: int = _setting(20261201, "gateway", "Sampling seed, so that an answer can be replayed.")
+    query_cache: int = _setting(1024, "gateway", "Question vectors kept; 0 switches the cache off.")
+
+    topics: tuple[str, ...] = _setting(
+        TOPICS, "retrieval gateway ingest cli", "The topics, each ^[a-z_]{1,40}$."
+    )
+    store: str = _setting("edge", "retrieval", "Vector store: edge (in process) or server (Qdrant by URL).")
+    index_path: Path = _setting(
+        Path("var/index"), "retrieval", "Folder of the live-version table and the edge store."
+    )
+    versions_url: str = _setting(
+        "", "retrieval", "SQLAlchemy URL of the live-version table; empty: SQLite below index_path."
+    )
+    qdrant_url: str = _setting("", "retrieval", "Address of the Qdrant server.")
+    qdrant_api_key_file: str = _setting("", "retrieval", "File with the Qdrant server's API key.")
+    qdrant_shards: int = _setting(1, "retrieval", "Shards of a collection on the Qdrant server.")
+    qdrant_replicas: int = _setting(1, "retrieval", "Replicas of a shard on the Qdrant server.")
+    fusion: str = _setting("global", "retrieval", "Fusion across topics: global or per_collection.")
+    rrf_k: int = _setting(60, "retrieval", "k of reciprocal rank fusion.")
+    dense_weight: float = _setting(1.0, "retrieval", "Weight of the dense leg, 0 and up.")
+    bm25_weight: float = _setting(1.0, "retrieval", "Weight of the BM25 leg, 0 and up.")
+
+    embedder_tokenizer: Path = _setting(
+        Path("model_repository/e5_small/1/tokenizer.json"),
+        "ingest cli",
+        "The embedder's tokenizer; limits.json beside it.",
+    )
+    max_parent_tokens: int = _setting(1800, "ingest", "Largest parent in tokens.")
+    max_child_tokens: int = _setting(
+        512, "ingest", "Largest child in tokens; the embedder's window may lower it."
+    )
+    min_child_characters: int = _setting(
+        900, "ingest", "Smallest child in characters, where the token limit allows."
+    )
+    embed_concurrency: int = _setting(4, "ingest", "Parents embedded at once.")
+    max_file_megabytes: int = _setting(100, "ingest", "Largest file.")
+    parse_seconds: float = _setting(300.0, "ingest", "Longest one file may take to parse.")
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
+        """Reads RADRAG_* variables. Raises SettingError for an unknown name or a bad value."""
+        known = {variable(one): one for one in fields(cls)}
+        given = {name: text for name, text in environ.items() if name.startswith("RADRAG_")}
+        hints = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        for name, text in given.items():
+            if name in known:
+                values[known[name].name] = _parsed(name, text, hints[known[name].name])
+            elif not name.startswith("RADRAG_TEST_"):
+                raise SettingError(_unknown(name, list(known)))
+        return cls(**values)
+
+
+def variable(one: "Field[Any]") -> str:
+    """The environment variable of a field."""
+    return f"RADRAG_{one.name.upper()}"
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _parsed(name: str, text: str, kind: Any) -> object:
+    if kind is bool:
+        if text.lower() not in {"true", "false", "1", "0"}:
+            raise SettingError(f"{name} must be true or false")
+        return text.lower() in {"true", "1"}
+    if kind == tuple[str, ...]:
+        return tuple(part for part in text.replace(",", " ").split() if part)
+    try:
+        return kind(text)
+    except ValueError:
+        raise SettingError(f"{name} must be of type {kind.__name__}") from None

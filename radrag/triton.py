@@ -1,0 +1,192 @@
+"""The one door to Triton: texts in, vectors, scores and tokens out, by the tensors of the three roles.
+
+Which model stands behind a role is the caller's business; so are retries: there are none here.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import grpc
+import numpy as np
+from numpy.typing import NDArray
+from tritonclient.grpc import aio
+from tritonclient.utils import InferenceServerException
+
+from radrag import call, telemetry
+from radrag.errors import DeadlineExceeded, InvalidArgument, ModelUnavailable, Overloaded, RadragError
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Unit vectors [n, dimension], content tokens per span, and whether the text was cut."""
+
+    vectors: Vectors
+    tokens: list[int]
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Score:
+    """A rerank score, 0 to 1; NaN when this row failed. `truncated`: the passage was cut."""
+
+    value: float
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of generated text. `finish_reason` is empty until the last one: stop, length."""
+
+    text: str
+    finish_reason: str
+    input_tokens: int
+    output_tokens: int
+
+
+class ModelServer:
+    """One Triton server, one connection for the life of the process. `role` names it in errors."""
+
+    def __init__(self, url: str, role: str) -> None:
+        self._client = aio.InferenceServerClient(url)
+        self._role = role
+
+    async def close(self) -> None:
+        """Closes the connection."""
+        await self._client.close()
+
+    async def ready(self, model: str, seconds: float = 2.0) -> bool:
+        """Whether the model would take a request now."""
+        try:
+            return bool(await self._client.is_model_ready(model, client_timeout=seconds))
+        except (InferenceServerException, grpc.RpcError):
+            return False
+
+    async def parameters(self, model: str, seconds: float = 5.0) -> dict[str, str]:
+        """The model's config.pbtxt parameters: for an embedder, its fingerprint."""
+        try:
+            reply = await self._client.get_model_config(model, client_timeout=call.time_left(seconds))
+        except (InferenceServerException, grpc.RpcError) as error:
+            raise self._translated(error) from error
+        return {key: value.string_value for key, value in reply.config.parameters.items()}
+
+    async def embed(
+        self, model: str, text: str, task: str, spans: Sequence[tuple[int, int]] = (), seconds: float = 60.0
+    ) -> Embedding:
+        """Vectors of `text` as a `query` or a `document`: one per span, or one of all when there are none."""
+        rows = np.asarray(spans, dtype=np.int32).reshape(1, -1, 2)
+        inputs = [_strings("TEXT", [text]), _strings("TASK", [task]), _tensor("SPANS", rows, "INT32")]
+        result = await self._infer(model, inputs, seconds)
+        vectors = _output(result, "EMBEDDINGS")[0].astype(np.float32)
+        tokens = [int(count) for count in _output(result, "TOKENS").ravel()]
+        return Embedding(vectors, tokens, bool(_output(result, "TRUNCATED").any()))
+
+    async def rerank(
+        self, model: str, query: str, passages: Sequence[str], seconds: float = 60.0
+    ) -> list[Score]:
+        """One score per passage, in their order. A row is a pair, so that callers share batches."""
+        inputs = [_strings("QUERY", [query] * len(passages)), _strings("PASSAGE", passages)]
+        result = await self._infer(model, inputs, seconds)
+        scores, cut = _output(result, "SCORE").ravel(), _output(result, "TRUNCATED").ravel()
+        return [Score(float(score), bool(was_cut)) for score, was_cut in zip(scores, cut, strict=True)]
+
+    async def generate(
+        self, model: str, prompt: str, sampling: Mapping[str, object], seconds: float = 120.0
+    ) -> AsyncIterator[Piece]:
+        """The answer, piece by piece. Leaving early cancels the model's work."""
+        stream = self._client.stream_infer(
+            _once({"model_name": model, "inputs": _generation(prompt, sampling)}),
+            stream_timeout=call.time_left(seconds),
+            headers=_headers(),
+        )
+        try:
+            async for result, error in stream:
+                if error is not None:
+                    raise self._translated(error)
+                yield _piece(result)
+        except grpc.RpcError as error:
+            raise self._translated(error) from error
+        finally:
+            stream.cancel()  # leaving the loop alone would let the model run on
+
+    async def _infer(self, model: str, inputs: list[aio.InferInput], seconds: float) -> aio.InferResult:
+        timeout = call.time_left(seconds)
+        try:
+            return await self._client.infer(model, inputs, client_timeout=timeout, headers=_headers())
+        except (InferenceServerException, grpc.RpcError) as error:
+            raise self._translated(error) from error
+
+    def _translated(self, error: Exception) -> RadragError:
+        status, text = _status_of(error), str(error)
+        if "maximum queue size" in text:
+            telemetry.REJECTED.labels("model_queue").inc()
+            return Overloaded(f"the {self._role}'s queue is full", 1.0, "MODEL_QUEUE_FULL")
+        if "DEADLINE_EXCEEDED" in status or "timeout expired" in text:
+            return DeadlineExceeded(f"the {self._role} did not answer in time")
+        if "INVALID_ARGUMENT" in status:
+            return InvalidArgument(self._role, "refused its input")
+        return ModelUnavailable(self._role)
+
+
+def _status_of(error: Exception) -> str:
+    if isinstance(error, InferenceServerException):
+        return str(error.status() or "")
+    return str(error.code()) if isinstance(error, grpc.RpcError) else ""
+
+
+def _headers() -> dict[str, str]:
+    return dict(telemetry.propagated())
+
+
+def _tensor(name: str, values: NDArray[np.generic] | NDArray[np.object_], kind: str) -> aio.InferInput:
+    tensor = aio.InferInput(name, list(values.shape), kind)
+    tensor.set_data_from_numpy(values)
+    return tensor
+
+
+def _strings(name: str, texts: Sequence[str]) -> aio.InferInput:
+    return _tensor(name, np.array([[text.encode()] for text in texts], dtype=np.object_), "BYTES")
+
+
+def _generation(prompt: str, sampling: Mapping[str, object]) -> list[aio.InferInput]:
+    flags = ("stream", "exclude_input_in_output", "return_finish_reason", "return_num_input_tokens",
+             "return_num_output_tokens")  # fmt: skip
+    texts = {"text_input": prompt, "sampling_parameters": json.dumps(dict(sampling))}
+    strings = [
+        _tensor(name, np.array([text.encode()], dtype=np.object_), "BYTES") for name, text in texts.items()
+    ]
+    return [*strings, *(_tensor(name, np.array([True]), "BOOL") for name in flags)]
+
+
+def _output(result: aio.InferResult, name: str) -> NDArray[np.float32]:
+    values: NDArray[np.float32] | None = result.as_numpy(name)
+    if values is None:
+        raise ModelUnavailable("model server, whose reply lacks " + name)
+    return values
+
+
+def _piece(result: aio.InferResult) -> Piece:
+    def first(name: str) -> bytes | int | None:
+        values = result.as_numpy(name)
+        return None if values is None or not values.size else values.ravel()[0]
+
+    text, reason = first("text_output"), first("finish_reason")
+    return Piece(
+        text.decode() if isinstance(text, bytes) else "",
+        _reason(reason.decode() if isinstance(reason, bytes) else ""),
+        int(first("num_input_tokens") or 0),
+        int(first("num_output_tokens") or 0),
+    )
+
+
+def _reason(text: str) -> str:
+    # vLLM says "None" while it is still writing.
+    return "" if text in {"None", "none"} else text
+
+
+async def _once(request: dict[str, object]) -> AsyncIterator[dict[str, object]]:
+    yield request
+    await asyncio.sleep(0)
