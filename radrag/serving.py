@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 from grpc import aio
@@ -21,7 +21,7 @@ from grpc_status import rpc_status
 from radrag import call, errors, telemetry
 from radrag.errors import Overloaded
 
-Handler = grpc.RpcMethodHandler[Any, Any]
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 MESSAGE_BYTES = 16 * 1024 * 1024
@@ -107,7 +107,7 @@ async def until_stopped(server: Server, drain_seconds: float) -> None:
     await server.stop(drain_seconds)
 
 
-class Door(aio.ServerInterceptor[Any, Any]):
+class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs only
     """What every call passes: its context is set, it is counted and traced, its errors are translated."""
 
     def __init__(self, max_in_flight: int) -> None:
@@ -128,7 +128,7 @@ class Door(aio.ServerInterceptor[Any, Any]):
     def _unary(self, handler: Handler, method: str) -> Handler:
         inner: Any = handler.stream_unary if handler.request_streaming else handler.unary_unary
 
-        async def answer(request: Any, context: aio.ServicerContext[Any, Any]) -> Any:
+        async def answer(request: Any, context: "aio.ServicerContext[Any, Any]") -> Any:
             try:
                 with self._passing(method, context):
                     return await inner(request, context)
@@ -145,7 +145,7 @@ class Door(aio.ServerInterceptor[Any, Any]):
     def _streamed(self, handler: Handler, method: str) -> Handler:
         inner: Any = handler.unary_stream
 
-        async def answer(request: Any, context: aio.ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+        async def answer(request: Any, context: "aio.ServicerContext[Any, Any]") -> AsyncIterator[Any]:
             try:
                 with self._passing(method, context):
                     async for frame in inner(request, context):
@@ -158,7 +158,7 @@ class Door(aio.ServerInterceptor[Any, Any]):
         )
 
     @contextmanager
-    def _passing(self, method: str, context: aio.ServicerContext[Any, Any]) -> Iterator[None]:
+    def _passing(self, method: str, context: "aio.ServicerContext[Any, Any]") -> Iterator[None]:
         metadata = _metadata(context)
         call.enter(call.from_metadata(metadata, context.time_remaining()))
         if self._in_flight >= self._max_in_flight:
@@ -194,13 +194,13 @@ def _counted(method: str, metadata: Mapping[str, str]) -> Iterator[None]:
         span.end()
 
 
-async def _abort(context: aio.ServicerContext[Any, Any], error: Exception) -> None:
+async def _abort(context: "aio.ServicerContext[Any, Any]", error: Exception) -> None:
     if isinstance(error, aio.AbortError):
         raise error
     status = errors.to_status(error, call.current().request_id)
     await context.abort_with_status(rpc_status.to_status(status))  # type: ignore[attr-defined]  # stubs lack it
 
 
-def _metadata(context: aio.ServicerContext[Any, Any]) -> dict[str, str]:
+def _metadata(context: "aio.ServicerContext[Any, Any]") -> dict[str, str]:
     pairs = context.invocation_metadata() or ()
     return {key: value for key, value in pairs if isinstance(value, str)}
