@@ -1,0 +1,126 @@
+"""Every call passes the same door: context, counting, admission, health, graceful stop."""
+
+import asyncio
+
+import grpc
+import pytest
+from grpc import aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from prometheus_client import REGISTRY
+
+from radrag import call, serving
+from radrag.retrieval.v1 import retrieval_pb2 as pb
+from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
+
+DESCRIBE = "radrag.retrieval.v1.RetrievalService/Describe"
+
+
+class Describing(wire.RetrievalServiceServicer):
+    """Answers with the caller's subject; waits for `open` first."""
+
+    def __init__(self) -> None:
+        self.open, self.entered, self.time_left = asyncio.Event(), asyncio.Event(), 0.0
+        self.open.set()
+
+    async def Describe(self, request: pb.DescribeRequest, context: object) -> pb.DescribeResponse:  # noqa: N802
+        self.entered.set()
+        self.time_left = call.time_left(60)
+        await self.open.wait()
+        return pb.DescribeResponse(generation=call.current().caller.subject)
+
+
+async def started(service: Describing, max_in_flight: int = 64) -> serving.Server:
+    return await serving.start(
+        lambda one: wire.add_RetrievalServiceServicer_to_server(service, one),
+        "127.0.0.1:0",
+        max_in_flight=max_in_flight,
+    )
+
+
+def counted(code: str) -> float:
+    return REGISTRY.get_sample_value("radrag_requests_total", {"method": DESCRIBE, "code": code}) or 0.0
+
+
+def in_flight() -> float:
+    return REGISTRY.get_sample_value("radrag_requests_in_flight", {"method": DESCRIBE}) or 0.0
+
+
+async def test_the_handler_runs_for_the_caller_and_until_the_deadline() -> None:
+    service = Describing()
+    server = await started(service)
+    async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        stub = wire.RetrievalServiceStub(channel)
+        reply = await stub.Describe(pb.DescribeRequest(), timeout=5, metadata=((call.SUBJECT, "anna"),))
+    await server.stop()
+    assert reply.generation == "anna"
+    assert 3 < service.time_left <= 5
+
+
+async def test_calls_are_counted_by_code_and_the_gauge_returns_to_zero_after_a_cancel() -> None:
+    service = Describing()
+    server = await started(service)
+    ok, cancelled = counted("OK"), counted("CANCELLED")
+    async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        stub = wire.RetrievalServiceStub(channel)
+        await stub.Describe(pb.DescribeRequest())
+        service.open.clear()
+        service.entered.clear()
+        running = stub.Describe(pb.DescribeRequest())
+        task = asyncio.ensure_future(running)
+        await service.entered.wait()
+        assert in_flight() == 1
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        while in_flight():
+            await asyncio.sleep(0.01)
+    await server.stop()
+    assert (counted("OK") - ok, counted("CANCELLED") - cancelled) == (1, 1)
+
+
+async def test_one_call_too_many_is_refused_at_once_with_a_hint() -> None:
+    service = Describing()
+    server = await started(service, max_in_flight=1)
+    service.open.clear()
+    async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        stub = wire.RetrievalServiceStub(channel)
+        first = asyncio.ensure_future(stub.Describe(pb.DescribeRequest()))
+        await service.entered.wait()
+        with pytest.raises(grpc.RpcError) as refused:
+            await stub.Describe(pb.DescribeRequest())
+        service.open.set()
+        await first
+    await server.stop()
+    assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_health_has_its_own_port_and_follows_readiness() -> None:
+    server = await started(Describing())
+    async with aio.insecure_channel(f"127.0.0.1:{server.health_port}") as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        before = await stub.Check(health_pb2.HealthCheckRequest())
+        await server.ready("one")
+        after = await stub.Check(health_pb2.HealthCheckRequest(service="one"))
+    await server.stop()
+    assert (before.status, after.status) == (serving.NOT_SERVING, serving.SERVING)
+
+
+async def test_a_taken_port_is_named() -> None:
+    server = await started(Describing())
+    with pytest.raises(OSError, match=f"port {server.port} on 127.0.0.1"):
+        await serving.start(lambda one: None, f"127.0.0.1:{server.port}")
+    await server.stop()
+
+
+async def test_a_graceful_stop_lets_a_running_call_end() -> None:
+    service = Describing()
+    server = await started(service)
+    service.open.clear()
+    async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        running = asyncio.ensure_future(wire.RetrievalServiceStub(channel).Describe(pb.DescribeRequest()))
+        await service.entered.wait()
+        stopping = asyncio.ensure_future(server.stop(5))
+        await asyncio.sleep(0.05)
+        service.open.set()
+        assert (await running).generation == "dev"
+        await stopping
