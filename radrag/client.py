@@ -1,0 +1,148 @@
+"""The client SDK: RadRAG's public service as typed async calls; it needs the base install only.
+
+Failures are the classes of `radrag.errors`. It asks and it reads; it decides nothing about what it reads.
+"""
+
+import json
+from collections.abc import AsyncIterator, Awaitable
+from types import TracebackType
+from typing import TypeVar
+
+import grpc
+from grpc import aio
+
+from radrag import call, errors
+from radrag.assistant.v1 import assistant_pb2 as pb
+from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
+
+T = TypeVar("T")
+
+# Only calls that cost the server little are tried again, and only when nothing answered at all.
+RETRIES = {
+    "methodConfig": [
+        {
+            "name": [{"service": "radrag.assistant.v1.AssistantService", "method": method}],
+            "retryPolicy": {
+                "maxAttempts": 3,
+                "initialBackoff": "0.1s",
+                "maxBackoff": "1s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        }
+        for method in ("Search", "GetInfo")
+    ]
+}
+OPTIONS: list[tuple[str, int | str]] = [
+    ("grpc.service_config", json.dumps(RETRIES)),
+    ("grpc.max_receive_message_length", 16 * 1024 * 1024),
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+]
+
+
+class AsyncClient:
+    """One connection to a gateway, for any number of calls at once.
+
+        async with AsyncClient("127.0.0.1:50051") as client:
+            reply = await client.generate("What is the annual dose limit for the lens of the eye?")
+
+    `deadline` is how many seconds a call may take; a call's own `deadline` takes its place. Inside a running
+    `radrag.call` a call never takes longer than what is left of that one, and goes out for the same caller.
+
+    Every call raises InvalidArgument, Overloaded, DeadlineExceeded, Unavailable or another RadragError.
+    """
+
+    def __init__(
+        self, address: str, deadline: float = 60.0, credentials: grpc.ChannelCredentials | None = None
+    ) -> None:
+        self._channel = (
+            aio.secure_channel(address, credentials, options=OPTIONS)
+            if credentials
+            else aio.insecure_channel(address, options=OPTIONS)
+        )
+        self._stub = AssistantServiceStub(self._channel)
+        self._deadline = deadline
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the connection and cancels the calls still running on it."""
+        await self._channel.close(None)
+
+    async def search(
+        self,
+        question: str,
+        filter: pb.Filter | None = None,  # noqa: A002  the contract's word
+        limits: pb.Limits | None = None,
+        deadline: float | None = None,
+    ) -> pb.SearchResponse:
+        """The evidence for a question of 1 to 2,000 characters, best first. Its outcome is advice."""
+        request = pb.SearchRequest(question=question, filter=filter, limits=limits)
+        return await _reply(self._stub.Search(request, **self._terms(deadline)))
+
+    async def prompt(
+        self,
+        question: str,
+        filter: pb.Filter | None = None,  # noqa: A002
+        limits: pb.Limits | None = None,
+        deadline: float | None = None,
+    ) -> pb.PromptResponse:
+        """The finished prompt for a generator of your own; empty unless the question is worth asking one."""
+        request = pb.PromptRequest(question=question, filter=filter, limits=limits)
+        return await _reply(self._stub.Prompt(request, **self._terms(deadline)))
+
+    async def generate(
+        self,
+        question: str,
+        filter: pb.Filter | None = None,  # noqa: A002
+        limits: pb.Limits | None = None,
+        deadline: float | None = None,
+    ) -> pb.GenerateResponse:
+        """The checked answer, or a typed refusal: branch on `outcome`."""
+        request = pb.GenerateRequest(question=question, filter=filter, limits=limits)
+        return await _reply(self._stub.Generate(request, **self._terms(deadline)))
+
+    async def stream(
+        self,
+        question: str,
+        filter: pb.Filter | None = None,  # noqa: A002
+        limits: pb.Limits | None = None,
+        deadline: float | None = None,
+    ) -> AsyncIterator[pb.GenerateStreamResponse]:
+        """The frames of an answer: sources, then text, then one finish.
+
+        A failure after the first frame is `finish.error`, not an exception. Closing the iterator early
+        (`contextlib.aclosing`) cancels the work on the server.
+        """
+        request = pb.GenerateStreamRequest(question=question, filter=filter, limits=limits)
+        frames = self._stub.GenerateStream(request, **self._terms(deadline))
+        try:
+            async for frame in frames:
+                yield frame
+        except aio.AioRpcError as error:
+            raise errors.from_rpc(error) from None
+        finally:
+            frames.cancel()  # leaving the loop alone would let the generator run on
+
+    async def info(self, deadline: float | None = None) -> pb.GetInfoResponse:
+        """Models, topics, limits and index generation behind the service."""
+        return await _reply(self._stub.GetInfo(pb.GetInfoRequest(), **self._terms(deadline)))
+
+    def _terms(self, deadline: float | None) -> "dict[str, object]":
+        seconds = self._deadline if deadline is None else deadline
+        return {"timeout": call.time_left(seconds), "metadata": call.outgoing_metadata()}
+
+
+async def _reply(answer: Awaitable[T]) -> T:
+    try:
+        return await answer
+    except aio.AioRpcError as error:
+        # Without a cause: the foreign exception's text repeats metadata of the peer.
+        raise errors.from_rpc(error) from None
