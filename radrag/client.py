@@ -4,7 +4,7 @@ Failures are the classes of `radrag.errors`. It asks and it reads; it decides no
 """
 
 import json
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable
 from types import TracebackType
 from typing import TypeVar
 
@@ -115,7 +115,7 @@ class AsyncClient:
         filter: pb.Filter | None = None,  # noqa: A002
         limits: pb.Limits | None = None,
         deadline: float | None = None,
-    ) -> AsyncIterator[pb.GenerateStreamResponse]:
+    ) -> AsyncGenerator[pb.GenerateStreamResponse, None]:
         """The frames of an answer: sources, then text, then one finish.
 
         A failure after the first frame is `finish.error`, not an exception. Closing the iterator early

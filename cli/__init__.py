@@ -1,0 +1,1 @@
+"""The command line: `radrag …` and `python -m cli` are the same."""

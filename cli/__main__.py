@@ -1,0 +1,44 @@
+"""Runs one command: reads its arguments and the settings, imports its module, turns its end into a status."""
+
+import argparse
+import asyncio
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from cli import arguments, exits, quiet, terminal
+from cli.exits import Exit
+from cli.terminal import Terminal
+from radrag.errors import RadragError
+from radrag.settings import SettingError
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command line. Returns the exit status; argparse itself exits with 2 on wrong arguments."""
+    quiet.hush(os.environ)
+    given = arguments.parsed(sys.argv[1:] if words is None else words)
+    return run(given, terminal.of_process(), os.environ)
+
+
+def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
+    """Runs the command that `given` names and says in one line what went wrong, if anything did."""
+    command = importlib.import_module(given.module)
+    try:
+        return int(asyncio.run(command.run(given, screen, environ)))
+    except RadragError as error:
+        screen.note(f"radrag: {error.message}")
+        return exits.of_error(error)
+    except SettingError as error:
+        screen.note(f"radrag: {error}")
+        return Exit.USAGE
+    except BrokenPipeError:  # `radrag … | head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except KeyboardInterrupt:
+        screen.note("interrupted")
+        return Exit.INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

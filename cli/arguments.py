@@ -1,0 +1,135 @@
+"""Every command's arguments, in one place. Which module runs a command is its `module` default.
+
+The modules are imported by `cli.__main__` when they are needed, so that asking a question stays quick.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+EXITS = """exit status:
+  0 done, or answered          5 a part is unavailable
+  1 failed                     6 the deadline passed
+  2 wrong arguments            7 overloaded, try later
+  3 insufficient evidence      8 not allowed
+  4 out of scope               9 not found     10 does not fit the service's state"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        prog="radrag",
+        description="Cited answers for radiologists from an approved knowledge base.",
+        epilog=EXITS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _services(commands)
+    _doctor(commands)
+    _questions(commands)
+    _ingest(commands)
+    _knowledge_base(commands)
+    _evaluation(commands)
+    _demo(commands)
+    return top
+
+
+def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The arguments of one command line. Exits with status 2 and a usage line when they are wrong."""
+    return parser().parse_args(words)
+
+
+def _add(commands: Commands, name: str, module: str, text: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=text, description=text[:1].upper() + text[1:] + ".")
+    command.set_defaults(module=module)
+    return command
+
+
+def _json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _services(commands: Commands) -> None:
+    up = _add(commands, "up", "cli.up", "start the model server and the services")
+    up.add_argument("--timeout", type=_seconds, default=180.0, metavar="SECONDS", help="longest wait (180)")
+    down = _add(commands, "down", "cli.down", "stop what `up` started")
+    down.add_argument("--timeout", type=_seconds, default=20.0, metavar="SECONDS", help="before killing (20)")
+    _json(_add(commands, "status", "cli.status", "show processes, models and the index"))
+
+
+def _doctor(commands: Commands) -> None:
+    _json(_add(commands, "doctor", "cli.doctor", "name everything this machine lacks"))
+
+
+def _questions(commands: Commands) -> None:
+    ask = _question(commands, "ask", "answer a question, with sources")
+    way = ask.add_mutually_exclusive_group()
+    way.add_argument("--stream", action="store_true", default=None, help="as it is written (on a terminal)")
+    way.add_argument("--no-stream", action="store_false", dest="stream", help="whole answer at once")
+    ask.add_argument("--max-tokens", type=_positive, metavar="N", help="longest answer in tokens")
+    _question(commands, "search", "find the evidence for a question")
+    _question(commands, "prompt", "print the prompt a generator would get")
+
+
+def _question(commands: Commands, name: str, text: str) -> argparse.ArgumentParser:
+    command = _add(commands, name, "cli.question", text)
+    command.add_argument("question", help="the question; - reads it from standard input")
+    for option, metavar, what in (
+        ("--topic", "TOPIC", "only this topic"),
+        ("--language", "CODE", "only sources in this language: en, ru"),
+        ("--category", "CATEGORY", "only this category of sources"),
+        ("--document", "ID", "only this document"),
+    ):
+        command.add_argument(option, action="append", default=[], metavar=metavar, help=f"{what}; repeatable")
+    command.add_argument("--as-of", metavar="YYYY-MM-DD", help="sources in force on this day")
+    command.add_argument("--sources", type=_positive, metavar="N", help="at most this many sources")
+    command.add_argument("--stages", action="store_true", help="show where the time went")
+    command.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
+    command.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
+    _json(command)
+    return command
+
+
+def _ingest(commands: Commands) -> None:
+    ingest = _add(commands, "ingest", "cli.ingest", "read documents into the knowledge base")
+    ingest.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files, or folders of files")
+    ingest.add_argument("--topic", default="", help="topic of documents the manifest does not name")
+    ingest.add_argument("--manifest", type=Path, metavar="FILE", help="YAML with each document's metadata")
+    ingest.add_argument("--approve", action="store_true", help="approve and publish what was read")
+    _json(ingest)
+
+
+def _knowledge_base(commands: Commands) -> None:
+    kb = commands.add_parser("kb", help="look into the knowledge base")
+    actions = kb.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = _add(actions, "list", "cli.kb", "list the published documents")
+    listing.add_argument("--topic", action="append", default=[], help="only this topic; repeatable")
+    _json(listing)
+
+
+def _evaluation(commands: Commands) -> None:
+    evaluate = commands.add_parser("eval", help="measure how good it is", add_help=False)
+    evaluate.add_argument("words", nargs=argparse.REMAINDER)
+    evaluate.set_defaults(module="cli.evaluate")
+
+
+def _demo(commands: Commands) -> None:
+    demo = _add(commands, "demo", "cli.demo", "run it all once, on the sample knowledge base")
+    demo.add_argument("--samples", type=Path, default=Path("var/samples"), help="the built samples")
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 86_400:
+        raise argparse.ArgumentTypeError("must be above 0 and at most 86400")
+    return value
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value
