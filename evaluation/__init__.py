@@ -1,0 +1,1 @@
+"""How good RadRAG is: retrieval on data sets, answers on our own questions, and thresholds set from them."""
