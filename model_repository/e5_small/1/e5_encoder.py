@@ -91,7 +91,9 @@ class Encoder:
         """
         tokens = [self.tokens(text, prefix) for text in texts]
         plans = [windows(len(ids), self.room(prefix)) for ids, _ in tokens]
-        rows = [self._row(prefix, ids[a:b]) for (ids, _), plan in zip(tokens, plans, strict=True) for a, b in plan]
+        rows = [
+            self._row(prefix, ids[a:b]) for (ids, _), plan in zip(tokens, plans, strict=True) for a, b in plan
+        ]
         states = iter(self._run(rows))
         skip = 1 + len(self._prefix_ids(prefix))
         return [
@@ -139,7 +141,7 @@ def session(path: Path, threads: int) -> ort.InferenceSession:
     options.log_severity_level = 3
     # Waiting threads that spin would steal the cores of the other instances.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return ort.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def trimmed(text: str, offsets: Ints) -> Ints:
