@@ -1,0 +1,1 @@
+"""HTML to Markdown: the main content of a page with its headings, lists and tables."""

@@ -1,0 +1,167 @@
+"""Cuts a document into parents: logical units of its tree that can be read alone.
+
+A section, with all below it, is one parent when it is short; else its own text and its subsections are. What
+is still small joins its smaller neighbour of the same branch. What is too large is cut between blocks, and only
+a table, list or text that alone is too large is cut inside.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from ingest.cutting import Wish, cut
+from ingest.edges import Edge, inner_edges, last_resorts, seams
+from ingest.tokens import Ruler
+from ingest.tree import Block, Section, blocks_of, sections_of
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ParentLimits:
+    """In tokens. A section up to `whole` stays together; a unit below `small` joins a neighbour up to `joined`,
+
+    one below `tiny` any neighbour: a few words alone answer no question.
+    """
+
+    most: int = 1800
+    small: int = 200
+    whole: int = 400
+    joined: int = 900
+    tiny: int = 50
+
+    def join(self, one: int, other: int) -> bool:
+        """Whether two neighbours of these sizes become one."""
+        smaller = min(one, other)
+        return smaller < self.tiny or (smaller < self.small and one + other <= self.joined)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A text with its blocks, its sections and its tokens."""
+
+    text: str
+    blocks: list[Block]
+    root: Section
+    ruler: Ruler
+
+    def tokens(self, part: Range) -> int:
+        return self.ruler.count(*part)
+
+    def blocks_in(self, part: Range) -> list[Block]:
+        """The blocks that have a part in the range, in order."""
+        first = bisect_right(self.starts, part[0]) - 1
+        return self.blocks[first : bisect_left(self.starts, part[1])]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        return [block.start for block in self.blocks]
+
+
+def outline_of(text: str, ruler: Ruler) -> Outline:
+    """The outline of a canonical text."""
+    blocks = blocks_of(text)
+    return Outline(text, blocks, sections_of(blocks, len(text)), ruler)
+
+
+def parent_ranges(outline: Outline, limits: ParentLimits) -> list[Range]:
+    """The parents' ranges, which cover the text exactly once, none above the limit."""
+    units = units_of(outline.root, outline, limits)
+    return [
+        piece for unit in without_dangling(units, outline) for piece in fitting(unit, outline, limits.most)
+    ]
+
+
+def units_of(section: Section, outline: Outline, limits: ParentLimits) -> list[Range]:
+    """The logical units of a section, in order."""
+    whole = (section.start, section.end)
+    if outline.tokens(whole) <= limits.whole or not section.parts:
+        return [whole]
+    groups = [units_of(part, outline, limits) for part in section.parts]
+    if section.start < section.parts[0].start:
+        groups = with_lead((section.start, section.parts[0].start), groups, outline, limits)
+    return [unit for group in joined(groups, outline, limits) for unit in group]
+
+
+def with_lead(
+    lead: Range, groups: list[list[Range]], outline: Outline, limits: ParentLimits
+) -> list[list[Range]]:
+    """A section's own text in front of its subsections; when short, it opens the first of them."""
+    first, *others = groups[0]
+    if limits.join(outline.tokens(lead), outline.tokens(first)):
+        return [[(lead[0], first[1]), *others], *groups[1:]]
+    return [[lead], *groups]
+
+
+def joined(groups: list[list[Range]], outline: Outline, limits: ParentLimits) -> list[list[Range]]:
+    """Joins small neighbours; a group of several units is a branch of its own and stays as it is."""
+    while (pair := next_pair(groups, outline, limits)) is not None:
+        left, right = groups[pair][0], groups[pair + 1][0]
+        groups[pair : pair + 2] = [[(left[0], right[1])]]
+    return groups
+
+
+def next_pair(groups: list[list[Range]], outline: Outline, limits: ParentLimits) -> int | None:
+    """The smallest two neighbours that should be joined, by the left one's index."""
+    sizes = [outline.tokens(group[0]) if len(group) == 1 else None for group in groups]
+    pairs = [
+        (left + right, at)
+        for at, (left, right) in enumerate(pairwise(sizes))
+        if left is not None and right is not None and limits.join(left, right)
+    ]
+    return min(pairs)[1] if pairs else None
+
+
+def without_dangling(units: list[Range], outline: Outline) -> list[Range]:
+    """Joins a unit of headings alone to the next one: a heading is never the last thing in a parent."""
+    done: list[Range] = []
+    begin: int | None = None
+    for start, end in units:
+        begin = start if begin is None else begin
+        if any(block.kind != "heading" for block in outline.blocks_in((begin, end))) or end == len(
+            outline.text
+        ):
+            done.append((begin, end))
+            begin = None
+    return done
+
+
+def fitting(unit: Range, outline: Outline, most: int) -> list[Range]:
+    """The unit itself, or the pieces it must be cut into: at the gentlest edges that keep the limit."""
+    if outline.tokens(unit) <= most:
+        return [unit]
+    wish = wish_for(unit, outline, most)
+    for edges in edge_choices(unit, outline, most):
+        if (found := cut(*unit, edges, outline.ruler, wish)) is not None:
+            return list(pairwise([unit[0], *found.ends]))
+    return [unit]  # one character of more tokens than the limit: there is nothing to cut
+
+
+def edge_choices(unit: Range, outline: Outline, most: int) -> Iterator[list[Edge]]:
+    """Between blocks and inside those that alone are too large; then inside any; then at any word."""
+    blocks = outline.blocks_in(unit)
+    large = [block for block in blocks if outline.tokens((block.start, block.end)) > most]
+    outside = seams(outline.text, blocks)
+    yield merged(outside, within(outline.text, large))
+    inside = within(outline.text, blocks)
+    yield merged(outside, inside)
+    yield merged(outside, inside, last_resorts(outline.text, *unit, outline.ruler))
+
+
+def within(text: str, blocks: list[Block]) -> list[Edge]:
+    return [edge for block in blocks for edge in inner_edges(text, block)]
+
+
+def wish_for(unit: Range, outline: Outline, most: int) -> Wish:
+    pieces = -(-outline.tokens(unit) // most)
+    return Wish(tokens=most, floor=0, size=(unit[1] - unit[0]) / pieces)
+
+
+def merged(*groups: list[Edge]) -> list[Edge]:
+    """Edges in order; where several coincide, the cheapest."""
+    best: dict[int, float] = {}
+    for edge in (edge for group in groups for edge in group):
+        best[edge.position] = min(edge.cost, best.get(edge.position, edge.cost))
+    return [Edge(at, best[at]) for at in sorted(best)]
