@@ -1,4 +1,4 @@
-"""Is a service taking calls? Asked over its health port and of the model server, each with a short deadline."""
+"""Is a service taking calls? Asked over health ports and of the model server, with short deadlines."""
 
 import grpc
 from grpc import aio

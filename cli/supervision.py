@@ -1,6 +1,7 @@
-"""Brings a set of services up and takes it down. The order of starting does not matter: each waits for its peers.
+"""Brings a set of services up and takes it down.
 
-Nothing here knows what the services are; `cli.services` does.
+The order of starting does not matter: each service waits for its peers by itself. What the services are is
+known to `cli.services` alone.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ async def up(services: Sequence[Service], screen: Terminal, seconds: float) -> N
     refuse_taken_ports(services)
     try:
         for service in services:
-            service.child.start(service.command, service.environ, service.folder)
+            _start(service)
         await _until_ready(services, screen, time.monotonic() + seconds)
     except BaseException:
         await down([service.child for service in services])
@@ -71,6 +72,14 @@ def refuse_taken_ports(services: Sequence[Service]) -> None:
             f"port {port.number} ({port.purpose}) is taken by {ports.holder(port.number)}" for port in taken
         )
         raise FailedPrecondition(lines, "PORT_TAKEN")
+
+
+def _start(service: Service) -> None:
+    try:
+        service.child.start(service.command, service.environ, service.folder)
+    except OSError as error:
+        text = f"cannot start {service.child.name}: {error.strerror}: {error.filename}"
+        raise FailedPrecondition(text, "CANNOT_START") from error
 
 
 async def _until_ready(services: Sequence[Service], screen: Terminal, end: float) -> None:

@@ -22,6 +22,7 @@ class Terminal:
     err: TextIO = field(default_factory=lambda: sys.stderr)
     people: bool = False
     _progress: int = 0  # length of the progress line on the screen
+    _said: str = ""  # the last progress line where there is no screen
 
     def text(self, text: str = "", style: str = "", indent: int = 0) -> None:
         """A paragraph: wrapped to the screen for people, as it is otherwise."""
@@ -70,8 +71,11 @@ class Terminal:
         print(text, file=self.err, flush=True)
 
     def progress(self, text: str) -> None:
-        """Replaces the progress line, on a screen only; empty text removes it."""
-        if not (self.people and self.err.isatty()):
+        """Replaces the progress line; empty removes it. Off a screen: a line when it says something new."""
+        if not self.err.isatty():
+            if text not in {"", self._said}:
+                print(text, file=self.err, flush=True)
+                self._said = text
             return
         self.err.write("\r" + text.ljust(self._progress) + ("\r" if not text else ""))
         self.err.flush()

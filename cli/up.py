@@ -1,0 +1,23 @@
+"""`radrag up`: starts the model server and the services and returns when all take calls."""
+
+import argparse
+import time
+from collections.abc import Mapping
+
+from cli import services, supervision
+from cli.exits import Exit
+from cli.terminal import Terminal
+from radrag.settings import Settings
+
+
+async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
+    """Starts all or nothing."""
+    settings, began = Settings.from_environ(environ), time.monotonic()
+    profile = services.profile(settings, environ)
+    await supervision.up(profile.services, screen, given.timeout)
+    names = ", ".join(child.name for child in profile.children)
+    seconds = time.monotonic() - began
+    screen.text(
+        f"up in {seconds:.1f} s: {names}; asked at {settings.gateway_address}, logs in {profile.home / 'log'}"
+    )
+    return Exit.OK
