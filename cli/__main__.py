@@ -4,8 +4,9 @@ import argparse
 import asyncio
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 
 from cli import arguments, exits, quiet, terminal
 from cli.exits import Exit
@@ -25,7 +26,7 @@ def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str])
     """Runs the command that `given` names and says in one line what went wrong, if anything did."""
     command = importlib.import_module(given.module)
     try:
-        return int(asyncio.run(command.run(given, screen, environ)))
+        return int(asyncio.run(_stoppable(command.run(given, screen, environ))))
     except RadragError as error:
         screen.note(f"radrag: {error.message}")
         return exits.of_error(error)
@@ -35,9 +36,16 @@ def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str])
     except BrokenPipeError:  # `radrag … | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         screen.note("interrupted")
         return Exit.INTERRUPTED
+
+
+async def _stoppable(work: Awaitable[int]) -> int:
+    """Lets SIGTERM end the work as Ctrl-C does: what it holds is given back first."""
+    task = asyncio.ensure_future(work)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await task
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def platform(machine: Machine) -> Finding:
     fits = system == "Linux" and processor in {"x86_64", "AMD64"}
     cure = (
         "run the services on Linux x86-64 (a virtual machine, WSL 2, or a container with "
-        "--platform linux/amd64) and point RADRAG_GATEWAY_ADDRESS there: the client and `radrag ask` work here"
+        "--platform linux/amd64) and point RADRAG_GATEWAY_ADDRESS there: asking works from here"
     )
     return Finding("platform", f"{system} {processor}", "" if fits else cure)
 

@@ -1,0 +1,85 @@
+# `make` prints this list. Everything works from a bare checkout: a target sets up what it needs.
+
+PYTHON ?= $(or $(shell command -v python3.11),python3)
+RUN := .venv/bin/python
+PIP := -m pip --disable-pip-version-check --quiet
+PROTOS = $(shell cd protos && find . -name '*.proto' -printf '%P\n' | sort)
+EXTRAS := gateway,retrieval,ingest,evaluation,console
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## Install everything; a second run takes seconds
+	@$(MAKE) --no-print-directory packages
+	@$(MAKE) --no-print-directory -j2 environment models
+	@$(MAKE) --no-print-directory samples
+
+demo: setup ## Services, sample knowledge base, two answered questions
+	@$(RUN) -m cli demo
+
+test: check ## Everything CI runs: the checks, then all tests
+	@$(RUN) -m pytest -q
+
+check: setup stubs-current ## Style, types, contracts, stubs
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy --strict radrag gateway retrieval ingest evaluation cli tests
+	@.venv/bin/buf lint
+	@.venv/bin/buf breaking --against protos/baseline.binpb
+
+protos: .venv-protos/stamp ## Regenerate the stubs from protos/
+	@.venv-protos/bin/python -m grpc_tools.protoc -Iprotos --python_out=. --pyi_out=. --grpc_python_out=. $(PROTOS)
+
+protos-baseline: environment ## Accept today's contracts as what must not break
+	@.venv/bin/buf build -o protos/baseline.binpb
+
+up: setup ## Start the model server and the services
+	@$(RUN) -m cli up
+
+down: ## Stop them
+	@$(RUN) -m cli down
+
+bench: setup ## How fast it is, on this machine
+	@$(RUN) -m benchmarks
+
+prove: setup ## The full measurements behind the published numbers; hours, resumable
+	@$(RUN) -m benchmarks --full
+
+lock: ## Renew requirements.lock within what pyproject.toml allows
+	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report var/lock.json '.[$(EXTRAS)]' --group dev
+	@$(RUN) -m cli.lock var/lock.json > requirements.lock.new && mv requirements.lock.new requirements.lock
+
+packages:
+	@cli/setup.sh $(PYTHON)
+
+environment: .venv/stamp
+.venv/stamp: requirements.lock pyproject.toml
+	@echo "installing the Python packages"
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	@$(RUN) $(PIP) install --no-deps --requirement requirements.lock
+	@$(RUN) $(PIP) install --no-deps --no-build-isolation --editable .
+	@$(RUN) $(PIP) check
+	@touch $@
+
+models:
+	@$(PYTHON) -m cli.model_environment
+
+samples:
+	@$(RUN) samples/build.py
+
+.venv-protos/stamp: pyproject.toml
+	@test -x .venv-protos/bin/python || $(PYTHON) -m venv .venv-protos
+	@.venv-protos/bin/python $(PIP) install grpcio-tools==1.81.1
+	@touch $@
+
+stubs-current: .venv-protos/stamp
+	@folder=$$(mktemp -d) && trap 'rm -r $$folder' EXIT && \
+	.venv-protos/bin/python -m grpc_tools.protoc -Iprotos --python_out=$$folder --pyi_out=$$folder \
+	    --grpc_python_out=$$folder $(PROTOS) && \
+	for stub in $$(cd $$folder && find . -type f); do \
+	    cmp -s $$folder/$$stub $$stub || { echo "$$stub is not current: run make protos"; exit 1; }; \
+	done
