@@ -21,7 +21,10 @@ async def each(
     stage: str = "",
     progress: Progress = silent,
 ) -> list[Result]:
-    """The results in the items' order, at most `at_once` calls running. The first failure stops the rest."""
+    """The results in the items' order, at most `at_once` calls running.
+
+    The first failure cancels the calls that are running and is raised as it is.
+    """
     gate, done = asyncio.Semaphore(at_once), 0
 
     async def one(item: Item) -> Result:
@@ -32,6 +35,9 @@ async def each(
         progress(stage, done, len(items))
         return result
 
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(item)) for item in items]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(item)) for item in items]
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
     return [task.result() for task in tasks]

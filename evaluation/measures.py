@@ -60,7 +60,7 @@ def mean(values: Sequence[float], resamples: int = 2000, seed: int = 20261201) -
     """The mean and its interval; the same seed gives the same interval."""
     given = np.asarray(values, dtype=np.float64)
     random = np.random.default_rng(seed)
-    means = [given[random.integers(len(given), size=len(given))].mean() for _ in range(resamples)]
+    means = given[random.integers(len(given), size=(resamples, len(given)))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return Mean(float(given.mean()), float(low), float(high))
 

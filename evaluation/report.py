@@ -51,7 +51,7 @@ def functional_table(groups: Mapping[str, Tally]) -> Table:
 
 
 def failure_table(failed: Sequence[Verdict]) -> Table:
-    """A row per question that did not pass, by id: what was expected, what came, and where the evidence was."""
+    """A row per question that did not pass, by id: what was expected, what came, where the evidence was."""
     body = [
         [
             one.question.id,
