@@ -83,13 +83,15 @@ class Embedder:
         replies: dict[int, Reply] = {}
         for prefix in sorted({request.prefix for request in requests}):
             numbers = [number for number, request in enumerate(requests) if request.prefix == prefix]
-            replies.update(zip(numbers, self._embed([requests[number] for number in numbers], prefix), strict=True))
+            chosen = [requests[number] for number in numbers]
+            replies.update(zip(numbers, self._embed(chosen, prefix), strict=True))
         return [replies[number] for number in range(len(requests))]
 
     def _embed(self, requests: Sequence[Request], prefix: str) -> Iterator[Reply]:
         pieces = [piece for request in requests for piece in request.pieces]
         late = self._late(requests, prefix)
-        alone = iter(self._alone([piece for piece, row in zip(pieces, late, strict=True) if self._needs_alone(row)], prefix))
+        wanted = [piece for piece, row in zip(pieces, late, strict=True) if self._needs_alone(row)]
+        alone = iter(self._alone(wanted, prefix))
         rows = iter([self._row(row, alone) for row in late])
         return (reply(list(islice(rows, len(request.pieces)))) for request in requests)
 

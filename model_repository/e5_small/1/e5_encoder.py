@@ -5,6 +5,7 @@ the 4-bit MatMulNBits weights quantise activations in blocks of 32 within one to
 masked, and rows are grouped by length only to save time.
 """
 
+import itertools
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -165,7 +166,7 @@ def windows(count: int, room: int, overlap: int = OVERLAP) -> list[tuple[int, in
 
 def stitched(plan: Sequence[tuple[int, int]], parts: Sequence[Floats]) -> Floats:
     """One state per token from overlapping windows, cut in the middle of each overlap."""
-    middles = [(left[1] + right[0]) // 2 for left, right in zip(plan, plan[1:], strict=False)]
+    middles = [(left[1] + right[0]) // 2 for left, right in itertools.pairwise(plan)]
     bounds = [0, *middles, plan[-1][1]]
     kept = [
         part[low - start : high - start]

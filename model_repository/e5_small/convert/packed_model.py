@@ -3,6 +3,7 @@
 The layout is that of `e5_parse` in the package's own e5.c (version 0.3.0). All numbers are little-endian.
 """
 
+import itertools
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 
 MAGIC = b"E5S1"
 BLOCK = 32
-# magic, version; then H, layers, heads, inner width, vocabulary, positions, token types; eps; block; pieces, ids.
+# Magic, version; width, layers, heads, inner width, vocabulary, positions, token types; epsilon; block size;
+# pieces, four special ids; size of the pieces.
 HEADER = struct.Struct("<4sI 7i f i 5i Q")
 LAYERS_AT = 12
 
@@ -55,7 +57,7 @@ class PackedModel:
         scores, at = self._array("<f4", self.header.pieces, at)
         blob, at = self.image[at : at + self.header.blob_bytes], at + self.header.blob_bytes
         self.scores = [float(score) for score in scores]
-        self.pieces = [blob[a:b].decode() for a, b in zip(ends, ends[1:], strict=False)]
+        self.pieces = [blob[a:b].decode() for a, b in itertools.pairwise(ends)]
         self.rules, at = self._rules(at)
         self.tensors = dict(self._directory(at))
 

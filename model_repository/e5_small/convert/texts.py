@@ -84,17 +84,26 @@ TEMPLATES = [
     ("What are the indications for {}?", "Каковы показания: {}?"),
     ("{}: how should the patient be prepared, and for how long?", "{}: как и сколько готовить пациента?"),
     ("Typical effective dose of {}, in mSv", "Типичная эффективная доза ({}), мЗв"),
-    ("Report template, {}: technique; findings; conclusion.", "Шаблон протокола, {}: методика; описание; заключение."),
+    (
+        "Report template, {}: technique; findings; conclusion.",
+        "Шаблон протокола, {}: методика; описание; заключение.",
+    ),
     ("Is {} safe in the second trimester of pregnancy?", "Безопасна ли {} во втором триместре беременности?"),
     ("Common pitfalls when reading {}, with examples", "Частые ошибки чтения ({}), с примерами"),
-    ("Who may order {}, and who signs the result?", "Кто назначает исследование ({}) и кто подписывает протокол?"),
+    (
+        "Who may order {}, and who signs the result?",
+        "Кто назначает исследование ({}) и кто подписывает протокол?",
+    ),
     ("Which regulation sets the quality control of {}?", "Какой документ задаёт контроль качества: {}?"),
 ]
 PARAGRAPH = 8
 
 
 def sentences() -> list[str]:
-    filled = [line.format(topic[side]) for line_pair in TEMPLATES for topic in TOPICS for side, line in enumerate(line_pair)]
+    pairs = [
+        (line, topic[side]) for lines in TEMPLATES for topic in TOPICS for side, line in enumerate(lines)
+    ]
+    filled = [line.format(topic) for line, topic in pairs]
     return [*ENGLISH, *RUSSIAN, *filled]
 
 
@@ -106,4 +115,10 @@ def paragraphs() -> list[str]:
     return [*pieces, *mixed, "\n\n".join(ENGLISH[:24]), "\n".join(f"- {line}" for line in RUSSIAN[:18])]
 
 
-TEXTS = [*sentences(), *paragraphs(), "the   text   has    many  blanks", "tabs\tand\r\nline\n\nends", "ﬁ ＡＢＣ １２３ № ½"]
+TEXTS = [
+    *sentences(),
+    *paragraphs(),
+    "the   text   has    many  blanks",
+    "tabs\tand\r\nline\n\nends",
+    "ﬁ ＡＢＣ １２３ № ½",
+]

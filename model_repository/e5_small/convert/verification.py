@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-
 from e5_encoder import Encoder, normalised
+from numpy.typing import NDArray
 from package_engine import PackageEngine
 from packed_model import BLOCK, PackedModel
 from texts import TEXTS
@@ -38,7 +37,8 @@ class Verdict:
         return (
             f"{self.texts} texts, {self.tokens} tokens: {self.differing_ids} texts with other token ids, "
             f"{self.differing_counts} with another token count; cosine to the package's engine "
-            f"minimum {self.minimum_cosine:.6f}, median {self.median_cosine:.6f} (at least {MINIMUM_COSINE} needed)"
+            f"minimum {self.minimum_cosine:.6f} (at least {MINIMUM_COSINE} needed), "
+            f"median {self.median_cosine:.6f}"
         )
 
 
@@ -58,7 +58,8 @@ def verify(model: PackedModel, package: Path, encoder: Encoder) -> Verdict:
         tokens=sum(map(len, ids)),
         differing_ids=sum(embeddings.differ(row, vector) for row, vector in zip(ids, pooled, strict=True)),
         differing_counts=sum(
-            engine.token_count(text, query=query) != len(row) for (text, query), row in zip(cases, ids, strict=True)
+            engine.token_count(text, query=query) != len(row)
+            for (text, query), row in zip(cases, ids, strict=True)
         ),
         minimum_cosine=float(cosines.min()),
         median_cosine=float(np.median(cosines)),

@@ -7,10 +7,9 @@ map of single code points cannot express. No special token is registered: "<s>" 
 import unicodedata
 from collections.abc import Iterator
 
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-
 from charsmap import precompiled
 from packed_model import PackedModel
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 METASPACE = "\u2581"
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
@@ -54,7 +53,9 @@ def composition_rules(model: PackedModel) -> Iterator[tuple[tuple[int, ...], tup
 
 def composable_points() -> Iterator[int]:
     """Hangul is left out: its 11,172 syllables compose by arithmetic, and no text here needs them."""
-    return (point for point in range(0x80, 0x110000) if point not in SURROGATES and point not in HANGUL_SYLLABLES)
+    return (
+        point for point in range(0x80, 0x110000) if point not in SURROGATES and point not in HANGUL_SYLLABLES
+    )
 
 
 def replaced(model: PackedModel, text: str) -> tuple[int, ...]:
