@@ -69,7 +69,7 @@ models:
 	@$(PYTHON) -m cli.model_environment
 
 samples:
-	@$(RUN) samples/build.py
+	@$(RUN) -m samples.build
 
 .venv-protos/stamp: pyproject.toml
 	@test -x .venv-protos/bin/python || $(PYTHON) -m venv .venv-protos

@@ -6,7 +6,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 
 from cli import arguments, exits, quiet, terminal
 from cli.exits import Exit
@@ -19,20 +19,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """The command line. Returns the exit status; argparse itself exits with 2 on wrong arguments."""
     quiet.hush(os.environ)
     given = arguments.parsed(sys.argv[1:] if words is None else words)
-    return run(given, terminal.of_process(), os.environ)
-
-
-def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
-    """Runs the command that `given` names and says in one line what went wrong, if anything did."""
-    command = importlib.import_module(given.module)
+    screen = terminal.of_process()
     try:
-        return int(asyncio.run(_stoppable(command.run(given, screen, environ))))
-    except RadragError as error:
-        screen.note(f"radrag: {error.message}")
-        return exits.of_error(error)
-    except SettingError as error:
-        screen.note(f"radrag: {error}")
-        return Exit.USAGE
+        return asyncio.run(_stoppable(run(given, screen, os.environ)))
     except BrokenPipeError:  # `radrag … | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
@@ -41,9 +30,22 @@ def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str])
         return Exit.INTERRUPTED
 
 
-async def _stoppable(work: Awaitable[int]) -> int:
+async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
+    """Runs the command that `given` names and says in one line what went wrong, if anything did."""
+    command = importlib.import_module(given.module)
+    try:
+        return int(await command.run(given, screen, environ))
+    except RadragError as error:
+        screen.note(f"radrag: {error.message}")
+        return exits.of_error(error)
+    except SettingError as error:
+        screen.note(f"radrag: {error}")
+        return Exit.USAGE
+
+
+async def _stoppable(work: Coroutine[None, None, int]) -> int:
     """Lets SIGTERM end the work as Ctrl-C does: what it holds is given back first."""
-    task = asyncio.ensure_future(work)
+    task = asyncio.create_task(work)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     return await task
 

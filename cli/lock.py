@@ -1,4 +1,4 @@
-"""Turns pip's report of a resolution into requirements.lock. Run: python -m cli.lock REPORT > requirements.lock
+"""Turns pip's report of a resolution into a lock. Run: python -m cli.lock REPORT > requirements.lock
 
 The lock is complete, so that it is installed without resolving; it names versions only, no index and no file.
 """

@@ -12,6 +12,7 @@ from cli.supervision import Service
 from radrag.settings import Settings
 
 METRICS_ABOVE = 200  # a service's metrics port above its own
+TRACES = "OTEL_EXPORTER_OTLP_ENDPOINT"
 # Not handed to children: they would bend which libraries those load.
 PRIVATE = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "LD_PRELOAD", "VIRTUAL_ENV"}
 
@@ -75,7 +76,7 @@ def _triton(settings: Settings, environ: Mapping[str, str], home: Path) -> Servi
 
     return Service(
         child=Child("triton", home),
-        command=triton_server.command(wanted, host, grpc_port),
+        command=triton_server.command(wanted, host, grpc_port, traces=environ.get(TRACES, "")),
         environ=triton_server.environ(environ),
         folder=places.ROOT,
         ports=[

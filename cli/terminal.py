@@ -33,7 +33,7 @@ class Terminal:
         from rich.padding import Padding  # noqa: PLC0415  only where a screen is
         from rich.text import Text  # noqa: PLC0415
 
-        console.print(Padding(Text(text, style=style), (0, 0, 0, indent)))
+        console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
 
     def piece(self, text: str) -> None:
         """A piece of streamed text, at once."""

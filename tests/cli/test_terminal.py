@@ -1,0 +1,69 @@
+"""For people: wrapped, coloured, drawn. Piped: plain and whole."""
+
+import pytest
+
+from tests.cli import screens
+
+LONG = "слово " * 60
+
+
+def test_a_paragraph_is_wrapped_on_a_screen_and_whole_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    screen, pipe = screens.screen(), screens.pipe()
+    screen.text(LONG)
+    pipe.text(LONG)
+    assert all(len(line) <= 80 for line in screens.out(screen).splitlines())
+    assert screens.out(pipe) == LONG + "\n"
+
+
+def test_colour_is_for_screens_that_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    screen, pipe = screens.screen(), screens.pipe()
+    for terminal in (screen, pipe):
+        terminal.text("warning", style="yellow")
+    assert "\x1b[33m" in screens.out(screen)
+    assert screens.out(pipe) == "warning\n"
+
+
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    screen = screens.screen()
+    screen.text("warning", style="yellow")
+    assert "\x1b[33m" not in screens.out(screen)
+
+
+def test_text_is_never_taken_for_markup() -> None:
+    """Markers look like rich's tags."""
+    screen = screens.screen()
+    screen.text("limit [1] and [bold]")
+    screen.table(["a"], [["[red]"]])
+    assert "limit [1] and [bold]" in screens.out(screen)
+    assert "[red]" in screens.out(screen)
+
+
+def test_a_table_in_a_pipe_is_columns_without_trailing_spaces() -> None:
+    pipe = screens.pipe()
+    pipe.table(("stage", "ms"), [("embed", "1"), ("rerank", "20")])
+    assert screens.out(pipe) == "stage   ms\nembed   1\nrerank  20\n"
+
+
+def test_progress_replaces_itself_on_a_screen_and_is_said_once_elsewhere() -> None:
+    screen, pipe = screens.screen(), screens.pipe()
+    for terminal in (screen, pipe):
+        for text in ("waiting for triton", "waiting for triton", "waiting", ""):
+            terminal.progress(text)
+    assert screens.err(screen).split("\r")[1:] == [
+        "waiting for triton",
+        "waiting for triton",
+        "waiting           ",
+        "       ",
+        "",
+    ]
+    assert screens.err(pipe) == "waiting for triton\nwaiting\n"
+
+
+def test_json_keeps_cyrillic_readable() -> None:
+    pipe = screens.pipe()
+    pipe.json({"text": "доза"}, indent=None)
+    assert screens.out(pipe) == '{"text": "доза"}\n'
