@@ -61,6 +61,7 @@ class Encoder:
         self.session = session
         self.tokenizer = tokenizer
         self.window = window
+        self.bos, self.eos, self.pad = (piece_id(tokenizer, piece) for piece in ("<s>", "</s>", "<pad>"))
 
     @classmethod
     def load(cls, folder: Path, threads: int = 1) -> Self:
@@ -116,8 +117,7 @@ class Encoder:
         return list(self.tokenizer.encode(prefix.rstrip(" "), add_special_tokens=False).ids)
 
     def _row(self, prefix: str, ids: Sequence[int]) -> list[int]:
-        bos, eos = self.tokenizer.token_to_id("<s>"), self.tokenizer.token_to_id("</s>")
-        return [bos, *self._prefix_ids(prefix), *ids, eos]
+        return [self.bos, *self._prefix_ids(prefix), *ids, self.eos]
 
     def _run(self, rows: Sequence[Sequence[int]]) -> list[Floats]:
         """The last hidden state of each row, in the rows' order, whatever their lengths."""
@@ -127,7 +127,7 @@ class Encoder:
         return [states[index] for index in range(len(rows))]
 
     def _forward(self, rows: Sequence[Sequence[int]]) -> Iterator[Floats]:
-        ids = np.full((len(rows), max(map(len, rows))), self.tokenizer.token_to_id("<pad>"), np.int64)
+        ids = np.full((len(rows), max(map(len, rows))), self.pad, np.int64)
         mask = np.zeros_like(ids)
         for index, row in enumerate(rows):
             ids[index, : len(row)] = row
@@ -143,6 +143,13 @@ def session(path: Path, threads: int) -> ort.InferenceSession:
     # Waiting threads that spin would steal the cores of the other instances.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def piece_id(tokenizer: Tokenizer, piece: str) -> int:
+    found = tokenizer.token_to_id(piece)
+    if found is None:
+        raise ValueError(f"the vocabulary has no {piece}")
+    return int(found)
 
 
 def trimmed(text: str, offsets: Ints) -> Ints:
@@ -190,4 +197,5 @@ def passes(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 def normalised(vectors: Floats) -> Floats:
     """Unit length along the last axis."""
-    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    unit: Floats = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return unit

@@ -21,7 +21,7 @@ CASES = [
     Request(
         "Пневмоторакс на снимке лёжа легко пропустить. Look for the deep sulcus sign 🩻 and repeat the film.",
         "passage: ",
-        ((0, 46), (46, 99)),
+        ((0, 46), (46, 98)),
     ),
 ]
 

@@ -51,7 +51,7 @@ class TritonPythonModel:
     def prefix(self, task: str) -> str:
         if task not in self.prefixes:
             raise InvalidRequest(f"TASK is none of {', '.join(self.prefixes)}")
-        return self.prefixes[task]
+        return str(self.prefixes[task])
 
 
 def text(request: pb_utils.InferenceRequest, name: str) -> str:

@@ -108,7 +108,7 @@ def pin(key: str) -> str:
     """The sha256 that config.pbtxt pins."""
     config = (MODEL_FOLDER / "config.pbtxt").read_text(encoding="utf-8")
     pins = re.findall(rf'key: "{key}"\s+value: {{ string_value: "([0-9a-f]{{64}})" }}', config)
-    return pins[0]
+    return str(pins[0])
 
 
 def sha256(path: Path) -> str:

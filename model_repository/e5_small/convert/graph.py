@@ -110,7 +110,8 @@ def finished(graph: Graph) -> onnx.GraphProto:
 
 def packed(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Two neighbouring 4-bit values in a byte, the first in its low half, as ONNX wants them."""
-    return values[:, 0::2] | (values[:, 1::2] << 4)
+    pairs: NDArray[np.uint8] = values[:, 0::2] | values[:, 1::2] << np.uint8(4)
+    return pairs
 
 
 def uint4(name: str, shape: list[int], values: NDArray[np.uint8]) -> onnx.TensorProto:

