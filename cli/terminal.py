@@ -27,7 +27,7 @@ class Terminal:
     def text(self, text: str = "", style: str = "", indent: int = 0) -> None:
         """A paragraph: wrapped to the screen for people, as it is otherwise."""
         console = self._console()
-        if console is None:
+        if console is None or not text:
             print(" " * indent + text, file=self.out)
             return
         from rich.padding import Padding  # noqa: PLC0415  only where a screen is
