@@ -1,0 +1,1 @@
+"""The index: hybrid search over thematic collections, atomic publication, in-force versions."""

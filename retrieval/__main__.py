@@ -1,0 +1,86 @@
+"""Starts the retrieval service: the one file that reads settings and wires the parts."""
+
+import logging
+import os
+
+import uvloop
+
+from radrag import serving, telemetry
+from radrag.retrieval.v1 import retrieval_pb2_grpc
+from radrag.settings import SettingError, Settings
+from retrieval.bm25 import Bm25
+from retrieval.edge_store import EdgeStore
+from retrieval.fusion import WAYS, Rrf
+from retrieval.index import Index
+from retrieval.search import BM25, DENSE, Searcher
+from retrieval.server_store import ServerStore, connect
+from retrieval.service import NAME, RetrievalService
+from retrieval.snapshot import View
+from retrieval.store import Store
+from retrieval.versions import Versions
+
+STORES = ("edge", "server")
+
+
+def open_store(settings: Settings) -> Store:
+    """The store that the settings name."""
+    if settings.store == "server":
+        client = connect(settings.qdrant_url, settings.qdrant_api_key_file)
+        return ServerStore(client, settings.qdrant_shards, settings.qdrant_replicas)
+    return EdgeStore(settings.index_path / "edge")
+
+
+def versions_url(settings: Settings) -> str:
+    """Where the version table is."""
+    return settings.versions_url or f"sqlite:///{settings.index_path.absolute() / 'versions.sqlite'}"
+
+
+def report(view: View) -> None:
+    """Sets the gauge of live points."""
+    for topic, counts in (view.generation.counts() if view.generation else {}).items():
+        telemetry.INDEX_POINTS.labels(topic, "parent").set(counts.parents)
+        telemetry.INDEX_POINTS.labels(topic, "child").set(counts.children)
+
+
+def _check(settings: Settings) -> None:
+    for name, value, known in (("STORE", settings.store, STORES), ("FUSION", settings.fusion, WAYS)):
+        if value not in known:
+            raise SettingError(f"RADRAG_{name} must be one of {', '.join(known)}")
+
+
+async def main(settings: Settings) -> None:
+    """Serves until told to stop."""
+    _check(settings)
+    telemetry.configure("retrieval")
+    settings.index_path.mkdir(parents=True, exist_ok=True)
+    store, versions, bm25 = open_store(settings), Versions(versions_url(settings)), Bm25()
+    index = Index(store, versions, bm25, committed=report)
+    weights = {DENSE: settings.dense_weight, BM25: settings.bm25_weight}
+    searcher = Searcher(
+        store,
+        index.reading,
+        bm25,
+        settings.topics,
+        fuse=WAYS[settings.fusion],
+        rrf=Rrf(settings.rrf_k, weights),
+        wrap=telemetry.traced,
+    )
+    service = RetrievalService(index, searcher, bm25, topics=settings.topics, store=store.kind)
+    await index.tidy()
+    server = await serving.start(
+        lambda grpc_server: retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(service, grpc_server),
+        settings.retrieval_address,
+        names=(NAME,) if settings.reflection else (),
+        max_in_flight=settings.max_in_flight,
+        metrics_host=settings.metrics_host,
+    )
+    await server.ready(NAME)
+    await serving.until_stopped(server, settings.drain_seconds)
+    await index.settle()
+    await store.close()
+    await versions.close()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    uvloop.run(main(Settings.from_environ(os.environ)))

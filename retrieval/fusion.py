@@ -1,0 +1,65 @@
+"""Reciprocal rank fusion, pure: several rankings in, one ranking out, the same for the same input.
+
+score(id) = Σ weight / (k + rank) over the legs that found it, rank from 1 (Cormack, Clarke, Büttcher 2009).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+
+class Scored(NamedTuple):
+    """An id with a score; higher is better."""
+
+    id: str
+    score: float
+
+
+Legs: TypeAlias = Mapping[str, Sequence[Scored]]
+"""What each leg found, in any order."""
+
+Fuse: TypeAlias = Callable[[Sequence[Legs], "Rrf", int], list[Scored]]
+"""One of the two ways across collections: the collections' legs, the parameters, children per collection."""
+
+
+class Rrf(NamedTuple):
+    """The parameters: k, and a weight for each leg (1 where none is given)."""
+
+    k: int = 60
+    weights: Mapping[str, float] = {}
+
+    def fuse(self, legs: Legs) -> list[Scored]:
+        """The legs' ids by fused score, best first, ties by id."""
+        scores: dict[str, float] = {}
+        for name in sorted(legs):
+            weight = self.weights.get(name, 1.0)
+            for rank, found in enumerate(ranked(legs[name]), start=1):
+                scores[found.id] = scores.get(found.id, 0.0) + weight / (self.k + rank)
+        return ranked(Scored(*item) for item in scores.items())
+
+
+def ranked(found: Iterable[Scored]) -> list[Scored]:
+    """Best first, ties by id, of equal ids only the best."""
+    distinct: dict[str, Scored] = {}
+    for one in sorted(found, key=lambda one: (-one.score, one.id)):
+        distinct.setdefault(one.id, one)
+    return list(distinct.values())
+
+
+def per_collection(collections: Sequence[Legs], rrf: Rrf, each: int) -> list[Scored]:
+    """Fuses inside each collection, takes the best `each` of it, then the best scores of all.
+
+    The published way. Scores of disjoint collections tie rank by rank, so every topic gets its share.
+    """
+    return ranked(one for legs in collections for one in rrf.fuse(legs)[:each])
+
+
+def across(collections: Sequence[Legs], rrf: Rrf, each: int) -> list[Scored]:
+    """Merges each leg over all collections by its own score, `each` of every one, then fuses once."""
+    names = {name for legs in collections for name in legs}
+    merged = {
+        name: [one for legs in collections for one in ranked(legs.get(name, ()))[:each]] for name in names
+    }
+    return rrf.fuse(merged)
+
+
+WAYS: Mapping[str, Fuse] = {"per_collection": per_collection, "global": across}

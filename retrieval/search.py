@@ -1,0 +1,177 @@
+"""Hybrid search: two legs over every topic at once, in one view of the live versions, fused, then parents.
+
+What is in force is decided here and not by the store: a leg asks for more until it is full of children that
+the view knows. It does not know gRPC, or which store it asks.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from itertools import chain
+from typing import Protocol, TypeAlias, TypeVar
+
+from radrag.errors import InvalidArgument
+from retrieval import parents
+from retrieval.bm25 import Bm25, SparseVector
+from retrieval.fingerprint import check, check_bm25
+from retrieval.fusion import Fuse, Rrf, Scored
+from retrieval.question import Found, FoundChild, FoundParent, Question
+from retrieval.snapshot import Generation, View
+from retrieval.store import Above, Among, AtMost, Collection, Hit, Store, Where
+
+F = TypeVar("F", bound=Callable[..., object])
+Vector: TypeAlias = Sequence[float] | SparseVector
+Reading: TypeAlias = Callable[[str], AbstractAsyncContextManager[View]]
+"""Holds a view of the named generation, or of the current one for an empty name."""
+
+DENSE, BM25 = "dense", "bm25"
+SPARE = 5  # asked for beyond what a leg needs, so that equal scores at its end are settled by id
+MOST = 20_000  # no leg asks for more
+
+
+class Wrap(Protocol):
+    """Wraps an async function as a stage of that name; see radrag.telemetry.traced."""
+
+    def __call__(self, stage: str, function: F, /) -> F:
+        """The function to call in its place."""
+
+
+def unwrapped(stage: str, function: F, /) -> F:
+    """Leaves a stage as it is."""
+    return function
+
+
+class Searcher:
+    """Searches `topics` of a store, in views of its index."""
+
+    def __init__(
+        self,
+        store: Store,
+        reading: Reading,
+        bm25: Bm25,
+        topics: Sequence[str],
+        *,
+        fuse: Fuse,
+        rrf: Rrf,
+        wrap: Wrap = unwrapped,
+    ) -> None:
+        self._store, self._reading, self._bm25, self._topics = store, reading, bm25, topics
+        self._fuse, self._rrf, self._wrap = fuse, rrf, wrap
+
+    async def search(self, question: Question) -> Found:
+        """The parents that answer best. Raises FailedPrecondition for a generation made otherwise."""
+        async with self._reading(question.generation) as view:
+            if view.generation is None:
+                return Found([], [DENSE, BM25], "", view.revision)
+            legs = await self._legs(question, view.generation)
+            found = {leg: _by_id(chain.from_iterable(one[leg] for one in legs)) for leg in (DENSE, BM25)}
+            children = _children(self._best(question, legs), found)
+            best = await parents.of_children(self._store, view.generation, children)
+            missing = [leg for leg, hits in found.items() if not hits]
+            return Found(best, missing, view.generation.name, view.revision)
+
+    async def parents(self, parent_ids: Sequence[str], labels: frozenset[str]) -> list[FoundParent]:
+        """The parents of these ids that a caller with these labels may see, superseded ones too."""
+        async with self._reading("") as view:
+            if view.generation is None:
+                return []
+            return await parents.by_ids(self._store, view.generation, parent_ids, labels)
+
+    async def _legs(self, question: Question, generation: Generation) -> list[dict[str, list[Hit]]]:
+        """What each leg found in each topic that has something."""
+        vectors, where = self._vectors(question, generation), _where(question)
+        wanted = set(question.topics or self._topics) & generation.topics
+
+        async def leg(topic: str, name: str) -> list[Hit]:
+            if name not in vectors:
+                return []
+            full = self._wrap(f"{topic}.{name}", self._full)
+            return await full(Collection(generation.name, topic), vectors[name], where, question, generation)
+
+        found = await asyncio.gather(
+            *(leg(topic, name) for topic in sorted(wanted) for name in (DENSE, BM25))
+        )
+        return [{DENSE: found[at], BM25: found[at + 1]} for at in range(0, len(found), 2)]
+
+    def _vectors(self, question: Question, generation: Generation) -> dict[str, Vector]:
+        """The vector of each leg that is on."""
+        check_bm25(self._bm25.sha256, generation.bm25_sha256)
+        vectors: dict[str, Vector] = {}
+        if question.vector:
+            _check_vector(question, generation)
+            vectors[DENSE] = question.vector
+        words = generation.frequencies.idf(self._bm25.question(question.text))
+        if words.indices:
+            vectors[BM25] = words
+        return vectors
+
+    async def _full(
+        self,
+        collection: Collection,
+        vector: Vector,
+        where: Where,
+        question: Question,
+        generation: Generation,
+    ) -> list[Hit]:
+        """A full leg: the best children in force, as many as asked for if there are so many."""
+        wanted = question.children_per_topic
+        limit = wanted + SPARE
+        while True:
+            hits = await self._store.nearest(collection, vector, where, limit)
+            alive = _by_id(hit for hit in hits if _alive(hit, generation, collection.topic, question.day))
+            if len(alive) >= wanted or len(hits) < limit or limit >= MOST:
+                return sorted(alive.values(), key=lambda hit: (-hit.score, hit.passage_id))[:wanted]
+            limit *= 2
+
+    def _best(self, question: Question, legs: Iterable[Mapping[str, Iterable[Hit]]]) -> list[Scored]:
+        scored = [
+            {leg: [Scored(hit.passage_id, hit.score) for hit in hits] for leg, hits in one.items()}
+            for one in legs
+        ]
+        fused = self._fuse(scored, self._rrf, question.children_per_topic)
+        return fused[: question.children][: question.parents]
+
+
+def _check_vector(question: Question, generation: Generation) -> None:
+    expected = generation.fingerprint.embedder
+    if question.embedder is None:
+        raise InvalidArgument("embedder", "required with a vector")
+    check(question.embedder, expected)
+    if len(question.vector) != expected.dimension:
+        raise InvalidArgument("vector", f"must have {expected.dimension} numbers")
+
+
+def _where(question: Question) -> Where:
+    among = {
+        "access_labels": tuple(sorted(question.labels)),
+        "language": question.languages,
+        "category": question.categories,
+        "document_id": question.document_ids,
+    }
+    chosen = [Among(field, values) for field, values in among.items() if values or field == "access_labels"]
+    return (*chosen, AtMost("valid_from", question.day), Above("valid_to", question.day))
+
+
+def _alive(hit: Hit, generation: Generation, topic: str, day: int) -> bool:
+    version = generation.versions.get(hit.edition)
+    return version is not None and version.document.topic == topic and version.document.in_force(day)
+
+
+def _by_id(hits: Iterable[Hit]) -> dict[str, Hit]:
+    return {hit.passage_id: hit for hit in hits}
+
+
+def _children(best: list[Scored], found: Mapping[str, Mapping[str, Hit]]) -> list[FoundChild]:
+    return [
+        FoundChild(
+            hit=found[DENSE].get(one.id) or found[BM25][one.id],
+            dense=_score(found[DENSE].get(one.id)),
+            bm25=_score(found[BM25].get(one.id)),
+            fused=one.score,
+        )
+        for one in best
+    ]
+
+
+def _score(hit: Hit | None) -> float | None:
+    return None if hit is None else hit.score

@@ -1,0 +1,241 @@
+"""The durable table document → versions: the one place where a publication becomes true.
+
+A commit is one transaction that ends in the next index revision. Chores are what it leaves to be tidied in
+the vector store; a chore is written before the points it is about, so a killed process leaves none unknown.
+SQLAlchemy Core; SQLite (write-ahead log, every commit synced) by default, PostgreSQL by URL.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from time import time
+from typing import TypeVar
+
+import sqlalchemy as sql
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from radrag.errors import FailedPrecondition, Unavailable
+from retrieval.completion import to_the_end
+from retrieval.snapshot import Generation, Snapshot, Version
+from retrieval.store import FOREVER, Collection
+from retrieval.tables import (
+    chores,
+    generation_row,
+    generations,
+    metadata,
+    read_snapshot,
+    row,
+    state,
+    versions,
+)
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Chore:
+    """An edition whose points may not fit the table: to be removed, or given their last day."""
+
+    collection: Collection
+    edition: str
+    document_id: str
+
+
+class Versions:
+    """The table, and a snapshot of it in memory that every commit replaces."""
+
+    def __init__(self, url: str) -> None:
+        """Opens or makes the tables. Raises Unavailable."""
+        self._engine = _engine(url)
+        self._thread = ThreadPoolExecutor(1, "versions")
+        self._shared = not url.startswith("sqlite")
+        self._snapshot = self._thread.submit(self._run, _first_snapshot).result()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The table as of the last commit of this process, or the last `refresh`."""
+        return self._snapshot
+
+    async def refresh(self) -> Snapshot:
+        """The table as it is now; asks the database only when other processes write to it."""
+        if self._shared:
+            await self._write(lambda connection: None)
+        return self._snapshot
+
+    async def begin(self, chore: Chore) -> None:
+        """Notes an edition that is about to be written."""
+        await self._write(lambda connection: _note(connection, chore))
+
+    async def publish(self, generation: str, new: Version) -> tuple[str, list[Chore]]:
+        """Commits a version. Returns the version that was live before, if another one, and what to tidy."""
+        return await self._write(lambda connection: _publish(connection, generation, new))
+
+    async def delete(self, document_id: str, version: str) -> tuple[list[str], list[Chore]]:
+        """Commits the removal of one version, or of all when it is empty, from every generation."""
+        return await self._write(lambda connection: _delete(connection, document_id, version))
+
+    async def chores(self, age: float = 0.0) -> list[Chore]:
+        """The chores noted at least `age` seconds ago."""
+        return await self._write(lambda connection: _chores(connection, int(time() - age)))
+
+    async def done(self, chore: Chore) -> None:
+        """Forgets a chore."""
+        await self._write(lambda connection: _forget(connection, chore))
+
+    async def add_generation(self, generation: Generation) -> None:
+        """Notes a generation without versions."""
+        await self._write(lambda connection: _add_generation(connection, generation))
+
+    async def remove_generation(self, name: str) -> None:
+        """Forgets a generation with all its versions and chores."""
+        await self._write(lambda connection: _remove_generation(connection, name))
+
+    async def advance(self) -> None:
+        """Commits a new revision without other change, so that everyone looks again."""
+        await self._write(_next)
+
+    async def close(self) -> None:
+        """Lets go of the database."""
+        await asyncio.to_thread(self._thread.shutdown)
+        self._engine.dispose()
+
+    async def _write(self, work: Callable[[Connection], T]) -> T:
+        return await to_the_end(self._commit(work))
+
+    async def _commit(self, work: Callable[[Connection], T]) -> T:
+        def transaction(connection: Connection) -> tuple[T, Snapshot]:
+            return work(connection), read_snapshot(connection, self._snapshot)
+
+        running = asyncio.get_running_loop().run_in_executor(self._thread, self._run, transaction)
+        result, self._snapshot = await running
+        return result
+
+    def _run(self, work: Callable[[Connection], T]) -> T:
+        try:
+            with self._engine.begin() as connection:
+                return work(connection)
+        except SQLAlchemyError as error:
+            log.error("the version table failed: %s", type(error).__name__, exc_info=error)
+            raise Unavailable("the version table cannot be read or written", "VERSIONS_FAILED") from error
+
+
+def _engine(url: str) -> Engine:
+    engine = sql.create_engine(url)
+    if engine.dialect.name == "sqlite":
+        sql.event.listen(engine, "connect", _sync_every_commit)
+    return engine
+
+
+def _sync_every_commit(connection: object, _record: object) -> None:
+    cursor = connection.cursor()  # type: ignore[attr-defined]  # the driver's connection
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _first_snapshot(connection: Connection) -> Snapshot:
+    metadata.create_all(connection)
+    if connection.scalar(sql.select(state.c.revision)) is None:
+        connection.execute(state.insert().values(id=1, revision=0))
+    return read_snapshot(connection, Snapshot(revision=-1))
+
+
+def _next(connection: Connection) -> int:
+    """Takes the next revision. Comes first in a transaction: the row it locks puts writers in line."""
+    connection.execute(state.update().values(revision=state.c.revision + 1))
+    return int(connection.execute(sql.select(state.c.revision)).scalar_one())
+
+
+def _publish(connection: Connection, generation: str, new: Version) -> tuple[str, list[Chore]]:
+    revision, superseded, left = _next(connection), "", []
+    if connection.scalar(sql.select(generations.c.name).where(generations.c.name == generation)) is None:
+        raise FailedPrecondition(f"generation {generation!r} was dropped", "GENERATION_UNKNOWN")
+    for old in _of_document(connection, new.document.document_id, generation):
+        chore = Chore(Collection(generation, old.topic), old.edition, old.document_id)
+        if old.version == new.document.version:
+            connection.execute(versions.delete().where(_is(generation, old.edition)))
+        else:
+            superseded = old.version if old.live else superseded
+            end = max(old.valid_from, min(_end(old.valid_to), new.document.valid_from))
+            values = {"live": 0, "valid_to": end, "revision": revision}
+            connection.execute(versions.update().where(_is(generation, old.edition)).values(values))
+        left.append(chore)
+    connection.execute(versions.insert().values(row(generation, replace(new, revision=revision))))
+    _forget(connection, Chore(Collection(generation, ""), new.edition, ""))
+    left = [chore for chore in left if chore.edition != new.edition]
+    for chore in left:
+        _note(connection, chore)
+    return superseded, left
+
+
+def _delete(connection: Connection, document_id: str, version: str) -> tuple[list[str], list[Chore]]:
+    doomed = [old for old in _of_document(connection, document_id) if version in ("", old.version)]
+    if doomed:
+        _next(connection)
+    left = [Chore(Collection(old.generation, old.topic), old.edition, document_id) for old in doomed]
+    for chore in left:
+        connection.execute(versions.delete().where(_is(chore.collection.generation, chore.edition)))
+        _note(connection, chore)
+    return sorted({old.version for old in doomed}), left
+
+
+def _of_document(
+    connection: Connection, document_id: str, generation: str = ""
+) -> Sequence["sql.Row[tuple[object, ...]]"]:
+    chosen = sql.select(versions).where(versions.c.document_id == document_id)
+    if generation:
+        chosen = chosen.where(versions.c.generation == generation)
+    return connection.execute(chosen.order_by(versions.c.revision)).all()
+
+
+def _is(generation: str, edition: str) -> "sql.ColumnElement[bool]":
+    return (versions.c.generation == generation) & (versions.c.edition == edition)
+
+
+def _note(connection: Connection, chore: Chore) -> None:
+    _forget(connection, chore)
+    connection.execute(
+        chores.insert().values(
+            generation=chore.collection.generation,
+            edition=chore.edition,
+            topic=chore.collection.topic,
+            document_id=chore.document_id,
+            since=int(time()),
+        )
+    )
+
+
+def _forget(connection: Connection, chore: Chore) -> None:
+    connection.execute(
+        chores.delete().where(
+            (chores.c.generation == chore.collection.generation) & (chores.c.edition == chore.edition)
+        )
+    )
+
+
+def _chores(connection: Connection, until: int) -> list[Chore]:
+    chosen = sql.select(chores).where(chores.c.since <= until).order_by(chores.c.since)
+    return [
+        Chore(Collection(one.generation, one.topic), one.edition, one.document_id)
+        for one in connection.execute(chosen)
+    ]
+
+
+def _add_generation(connection: Connection, generation: Generation) -> None:
+    _remove_generation(connection, generation.name)
+    connection.execute(generations.insert().values(generation_row(generation)))
+
+
+def _remove_generation(connection: Connection, name: str) -> None:
+    _next(connection)
+    connection.execute(generations.delete().where(generations.c.name == name))
+    connection.execute(versions.delete().where(versions.c.generation == name))
+    connection.execute(chores.delete().where(chores.c.generation == name))
+
+
+def _end(valid_to: int | None) -> int:
+    return FOREVER if valid_to is None else valid_to
