@@ -1,8 +1,8 @@
 """Cuts a document into parents: logical units of its tree that can be read alone.
 
 A section, with all below it, is one parent when it is short; else its own text and its subsections are. What
-is still small joins its smaller neighbour of the same branch. What is too large is cut between blocks, and only
-a table, list or text that alone is too large is cut inside.
+is still small joins its smaller neighbour of the same branch. What is too large is cut between blocks, and
+only a table, list or text that alone is too large is cut inside.
 """
 
 from bisect import bisect_left, bisect_right
@@ -21,9 +21,9 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class ParentLimits:
-    """In tokens. A section up to `whole` stays together; a unit below `small` joins a neighbour up to `joined`,
+    """In tokens. A section up to `whole` stays together; a unit below `small` joins another up to `joined`.
 
-    one below `tiny` any neighbour: a few words alone answer no question.
+    A unit below `tiny` joins any neighbour: a few words alone answer no question.
     """
 
     most: int = 1800

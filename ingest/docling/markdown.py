@@ -1,0 +1,112 @@
+"""Writes a DoclingDocument as Markdown, block by block, each with the page it stands on.
+
+Docling's own export escapes letters and knows no offsets; ours is the one dialect that all formats share.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from docling_core.types.doc.common.content_layer import ContentLayer
+from docling_core.types.doc.document import DoclingDocument
+from docling_core.types.doc.items.code import CodeItem
+from docling_core.types.doc.items.group import InlineGroup, ListGroup
+from docling_core.types.doc.items.node import DocItem, NodeItem
+from docling_core.types.doc.items.table.table import TableItem
+from docling_core.types.doc.items.text import SectionHeaderItem, TextItem, TitleItem
+from docling_core.types.doc.labels import DocItemLabel
+
+from ingest.canonical import canonical
+from ingest.docling.lists import ListLine, list_lines
+from ingest.docling.runs import line_text, run_text
+from ingest.table import Grid, markdown_table
+
+SKIPPED = {DocItemLabel.PAGE_HEADER, DocItemLabel.PAGE_FOOTER, DocItemLabel.DOCUMENT_INDEX}
+DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A block of Markdown and the page it begins on (0 without pages); `tight`: it goes on with a list."""
+
+    text: str
+    page: int
+    tight: bool = False
+
+
+def pieces_of(document: DoclingDocument) -> list[Piece]:
+    """The blocks in reading order, canonical, none empty."""
+    titled = any(isinstance(item, TitleItem) for item in document.texts)
+    pieces = Writer(document, shift=int(titled)).below(document.body)
+    clean = [Piece(canonical(piece.text).strip("\n"), piece.page, piece.tight) for piece in pieces]
+    return [piece for piece in clean if piece.text.strip()]
+
+
+class Writer:
+    """Walks one document. `shift` is by how much its headings stand below its title."""
+
+    def __init__(self, document: DoclingDocument, shift: int) -> None:
+        self._document = document
+        self._shift = shift
+
+    def below(self, node: NodeItem) -> Iterator[Piece]:
+        for reference in node.children:
+            yield from self.written(reference.resolve(self._document))
+
+    def written(self, node: NodeItem) -> Iterator[Piece]:
+        if node.content_layer != ContentLayer.BODY or getattr(node, "label", None) in SKIPPED:
+            return
+        if isinstance(node, ListGroup):
+            yield from map(piece_of, list_lines(node, self._document))
+        elif isinstance(node, InlineGroup):
+            yield Piece(escaped(run_text(node, self._document)), page_of(node, self._document))
+        elif isinstance(node, TableItem):
+            yield from self.table(node)
+        else:
+            yield Piece(self.block(node), page_of(node, self._document))
+            yield from self.below(node)
+
+    def block(self, node: NodeItem) -> str:
+        if isinstance(node, TitleItem):
+            return f"# {line_text(node.text)}"
+        if isinstance(node, SectionHeaderItem):
+            return f"{'#' * min(node.level + self._shift, DEEPEST)} {line_text(node.text)}"
+        if isinstance(node, CodeItem):
+            return f"```\n{node.text}\n```"
+        return escaped(line_text(node.text or node.orig)) if isinstance(node, TextItem) else ""
+
+    def table(self, table: TableItem) -> Iterator[Piece]:
+        """The caption above, spans expanded; a table of one column is text in a frame."""
+        page = page_of(table, self._document)
+        yield Piece(escaped(line_text(table.caption_text(self._document))), page)
+        grid: Grid = [[line_text(cell.text) for cell in row] for row in table.data.grid]
+        if table.data.num_cols < 2 or table.data.num_rows < 2:
+            yield from (Piece(escaped(cell), page) for row in grid for cell in dict.fromkeys(row))
+        else:
+            yield Piece(markdown_table(grid, header_rows(table)), page)
+
+
+def header_rows(table: TableItem) -> int:
+    """Rows on top in which every cell is marked as a head; at least one, never all."""
+    heads = 0
+    for row in table.data.grid[:-1]:
+        if not all(cell.column_header for cell in row):
+            break
+        heads += 1
+    return max(1, heads)
+
+
+def piece_of(line: ListLine) -> Piece:
+    return Piece(line.text, line.page, tight=line.goes_on)
+
+
+def page_of(node: NodeItem, document: DoclingDocument) -> int:
+    if isinstance(node, DocItem) and node.prov:
+        return node.prov[0].page_no
+    first = node.children[0].resolve(document) if node.children else None
+    return page_of(first, document) if first is not None else 0
+
+
+def escaped(text: str) -> str:
+    """A paragraph that begins like a heading or a quotation is still a paragraph."""
+    return re.sub(r"^(#{1,6} |>)", r"\\\1", text)

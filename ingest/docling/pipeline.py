@@ -1,0 +1,68 @@
+"""Docling's PDF pipeline with our stages in it: OCR will find its place here."""
+
+from functools import cache
+from importlib.util import find_spec
+
+import docling.models.plugins.defaults as builtin
+from docling.datamodel.backend_options import ThreadedDoclingParseBackendOptions
+from docling.datamodel.base_models import Page
+from docling.datamodel.pipeline_options import HeadingHierarchyOptions, ThreadedPdfPipelineOptions
+from docling.models.factories import get_layout_factory, get_table_structure_factory
+from docling.models.stages.page_preprocessing.page_preprocessing_model import PagePreprocessingModel
+from docling.pipeline.standard_pdf_pipeline import StandardPdfPipeline
+
+from ingest.docling.assemble import LineAssembler
+from ingest.docling.layout import RuleLayoutModel, RuleLayoutOptions
+from ingest.docling.tables import RuleTableModel, RuleTableOptions
+
+# Shapes are computed only for pages that are rendered; a tiny picture keeps them and costs nothing.
+BACKEND = ThreadedDoclingParseBackendOptions.model_validate({"parser_threads": 1, "render_scale": 0.05})
+
+
+class RulePdfPipeline(StandardPdfPipeline):
+    """The standard pipeline with our assembly, and without pictures of pages, which no rule looks at."""
+
+    def _init_models(self) -> None:
+        super()._init_models()
+        self.preprocessing_model = Unrendered(self.preprocessing_model.options)
+        self.assemble_model = LineAssembler(self.rules)
+
+    @property
+    def rules(self) -> RuleLayoutModel:
+        """The layout stage."""
+        assert isinstance(self.layout_model, RuleLayoutModel)
+        return self.layout_model
+
+
+class Unrendered(PagePreprocessingModel):
+    """Reads a page's cells and leaves its picture alone."""
+
+    def _populate_page_images(self, page: Page) -> Page:
+        return page
+
+
+def pdf_options() -> ThreadedPdfPipelineOptions:
+    """Our layout and tables, no OCR, headings with levels."""
+    register_rules()
+    options = {
+        "do_ocr": False,
+        "allow_external_plugins": True,
+        "generate_parsed_pages": True,  # heading levels look at fonts
+        "batch_polling_interval_seconds": 0.01,  # stages pass pages on at once: rules gain nothing from batches
+        "layout_batch_size": 1,
+        "table_batch_size": 1,
+        "layout_options": RuleLayoutOptions(),
+        "table_structure_options": RuleTableOptions(),
+        "heading_hierarchy_options": HeadingHierarchyOptions.model_validate({"enabled": True}),
+    }
+    return ThreadedPdfPipelineOptions.model_validate(options)
+
+
+@cache
+def register_rules() -> None:
+    """Makes our stages known to Docling, once a process."""
+    if find_spec("torch") is None:
+        # The built-in table stages import torch when they are listed, even if none is used.
+        builtin.table_structure_engines = lambda: {"table_structure_engines": []}
+    get_layout_factory(allow_external_plugins=True).register(RuleLayoutModel, "radrag", __name__)
+    get_table_structure_factory(allow_external_plugins=True).register(RuleTableModel, "radrag", __name__)
