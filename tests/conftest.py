@@ -1,0 +1,43 @@
+"""One real Triton for the whole test run, on free ports."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from cli import ports
+from cli.model_environment import MODEL_REPOSITORY, ModelEnvironment
+from cli.process import Child
+from cli.triton_server import TritonNotReady, TritonServer
+
+EMBEDDERS = ("e5_small", "e5_small_late", "e5_small_blend")
+OTHERS = ("lexical_late_interaction", "extractive")
+
+
+@pytest.fixture(scope="session")
+def triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TritonServer]:
+    """The CPU models, READY. A test that kills it starts it again: `kill()`, then `await start()`."""
+    if not ModelEnvironment().ready:
+        pytest.fail("the model servers are not set up, or from other requirements: run `make models`")
+    child = Child("triton", tmp_path_factory.mktemp("triton"))
+    server = TritonServer(child, (*EMBEDDERS, *filter(complete, OTHERS)), free_grpc_port())
+    try:
+        asyncio.run(server.start(seconds=300))
+    except TritonNotReady as failure:
+        pytest.fail(str(failure))
+    yield server
+    asyncio.run(server.stop())
+
+
+def complete(model: str) -> bool:
+    folder = MODEL_REPOSITORY / model
+    return (folder / "config.pbtxt").is_file() and (folder / "1" / "model.py").is_file()
+
+
+def free_grpc_port() -> int:
+    """A port that is free together with its neighbours, which serve HTTP and metrics."""
+    while True:
+        port = random.randrange(30_001, 60_000)
+        if not ports.taken(ports.Port("127.0.0.1", port + above, "test") for above in (-1, 0, 1)):
+            return port
