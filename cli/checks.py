@@ -21,7 +21,7 @@ MODULES = {
     "opentelemetry": "serve",
     "tritonclient": "gateway",
     "qdrant_edge": "retrieval",
-    "fastembed": "retrieval",
+    "py_rust_stemmers": "retrieval",
     "docling": "ingest",
     "bs4": "ingest",
     "tokenizers": "ingest",

@@ -13,6 +13,8 @@ from cli.model_environment import ModelEnvironment
 from cli.terminal import Terminal
 from radrag.settings import SettingError, Settings
 
+EMBEDDER = places.MODEL_REPOSITORY / "e5_small"
+
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Status 1 when anything is missing."""
@@ -35,9 +37,9 @@ def examine(machine: Machine, environ: Mapping[str, str]) -> list[Finding]:
         checks.font(machine, places.FONT),
     ]
     several = (
-        checks.packages(machine),
-        checks.weights(machine, places.MODEL_REPOSITORY / "e5_small"),
-        _ports(machine, settings, environ),
+        list(checks.packages(machine)) or [Finding("packages", "all installed")],
+        list(checks.weights(machine, EMBEDDER)) or [Finding("weights", "as pinned by their hashes")],
+        _ports(machine, settings, environ) or [Finding("ports", "free, or held by these services")],
     )
     return [*wrong, *single, *chain.from_iterable(several)]
 

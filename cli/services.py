@@ -80,8 +80,8 @@ def _triton(settings: Settings, environ: Mapping[str, str], home: Path) -> Servi
         environ=triton_server.environ(environ),
         folder=places.ROOT,
         ports=[
-            Port(host, grpc_port - 1, "model server HTTP"),
             Port(host, grpc_port, "model server gRPC"),
+            Port(host, grpc_port - 1, "model server HTTP"),
             Port(host, grpc_port + 1, "model server metrics"),
         ],
         missing=missing,
