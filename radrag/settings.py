@@ -64,6 +64,12 @@ class Settings:
         "gateway",
         "Evidence thresholds by reranker model, with their data's hash.",
     )
+    messages: Path = _setting(
+        Path("gateway/messages.json"), "gateway", "Fixed texts of refusals, by language."
+    )
+    prompt_characters: int = _setting(
+        60_000, "gateway", "Characters of sources in a prompt; whole sources are left out beyond it."
+    )
     unsupported: str = _setting(
         "flag", "gateway", "What happens to unsupported sentences: flag, drop, refuse."
     )

@@ -1,0 +1,252 @@
+"""Wires the gateway: settings → clients → traced stages → service → server. Start it with `python -m gateway`."""
+
+import asyncio
+import hashlib
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import uvloop
+
+from gateway import messages, retrieval, scope, thresholds
+from gateway.answer import Prompt
+from gateway.counts import Counted
+from gateway.deadlines import Seconds
+from gateway.health import INDEX, Readiness
+from gateway.index import CurrentIndex
+from gateway.models import Embedder, Generator, Model, Reranker, Weights
+from gateway.passage import Passage
+from gateway.pipeline import Pipeline
+from gateway.prompt import RULES, PromptWriter
+from gateway.questions import Limits, Question, Rules
+from gateway.replies import Replies
+from gateway.retrieval import Retrieval
+from gateway.service import NAME, AssistantService
+from gateway.sufficiency import Judge
+from gateway.templates import TEMPLATES
+from gateway.verify import POLICIES, verify
+from radrag import serving, telemetry
+from radrag.errors import RadragError
+from radrag.serving import NOT_SERVING, SERVING, Server
+from radrag.settings import SettingError, Settings
+from radrag.telemetry import traced
+from radrag.triton import ModelServer
+
+ROOT = Path(__file__).parent.parent
+# What shapes an answer besides the models and the index: a reply's manifest holds their hash.
+SHAPING = (
+    "generator_template", "children_per_topic", "children", "candidates", "sources", "max_tokens",
+    "unsupported", "temperature", "top_p", "seed",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The model servers by role; roles with one address still have a connection each."""
+
+    embedder: ModelServer
+    reranker: ModelServer
+    generator: ModelServer
+
+    async def close(self) -> None:
+        """Closes all three."""
+        await asyncio.gather(self.embedder.close(), self.reranker.close(), self.generator.close())
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """The wired service, and what the background keeps fresh."""
+
+    service: AssistantService
+    checks: dict[str, Callable[[], Awaitable[bool]]]
+
+
+def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
+    """Everything the gateway is made of, connected."""
+    template = TEMPLATES[settings.generator_template]
+    current = CurrentIndex(index.describe)
+    embedding_weights = Weights(servers.embedder)
+    embedder = Embedder(
+        servers.embedder, embedding_weights, current.get, settings.embedder_model, settings.query_cache
+    )
+    reranker = Reranker(servers.reranker, settings.reranker_model)
+    generator = Generator(servers.generator, settings.generator_model, _sampling(settings, template.stop))
+    writer = PromptWriter(template, settings.prompt_characters)
+
+    pipeline = Pipeline(
+        scope=traced("scope", _scope),
+        embed=traced("embed", embedder.embed),
+        search=traced("search", index.search),
+        rerank=traced("rerank", reranker.rerank),
+        prompt=traced("prompt", _prompted(writer)),
+        generate=traced("generate", generator.generate),
+        verify=traced("verify", verify),
+        generator_ready=generator.ready,
+        renew_index=current.renew,
+        judge=Judge(thresholds.load(_file(settings.thresholds)), settings.reranker_model),
+        messages=messages.load(_file(settings.messages)),
+        seconds=Seconds(
+            settings.embed_seconds, settings.search_seconds, settings.rerank_seconds,
+            settings.generate_seconds,
+        ),
+        unsupported=settings.unsupported,
+    )  # fmt: skip
+    models = Models(settings, servers, embedding_weights)
+    service = AssistantService(
+        Counted(pipeline),
+        Rules(settings.topics, _limits(settings), settings.max_question_characters),
+        Replies(models.named, settings_sha256(settings)),
+        current.renew,
+        version=_version(),
+    )
+    return Gateway(service, {INDEX: _answers(current), **models.checks()})
+
+
+class Models:
+    """The models behind the roles: which they are, and whether they are there."""
+
+    def __init__(self, settings: Settings, servers: Servers, embedding: Weights) -> None:
+        self._roles: dict[str, tuple[ModelServer, str, Weights]] = {
+            "embedder": (servers.embedder, settings.embedder_model, embedding),
+            "reranker": (servers.reranker, settings.reranker_model, Weights(servers.reranker)),
+            "generator": (servers.generator, settings.generator_model, Weights(servers.generator)),
+        }
+
+    def named(self) -> list[Model]:
+        """The models for a manifest, with the hashes known by now."""
+        return [Model(role, name, weights.known(name)) for role, (_, name, weights) in self._roles.items()]
+
+    def checks(self) -> dict[str, Callable[[], Awaitable[bool]]]:
+        """A readiness check per role; a model that was away is asked for its weights again."""
+
+        def check(server: ModelServer, name: str, weights: Weights) -> Callable[[], Awaitable[bool]]:
+            async def there() -> bool:
+                ready = await server.ready(name)
+                if not ready:
+                    weights.forget()
+                return ready and await _told(weights.of(name))
+
+            return there
+
+        return {role: check(*parts) for role, parts in self._roles.items()}
+
+
+def settings_sha256(settings: Settings) -> str:
+    """The hash of what shapes an answer: the rules' text, the sampling, the limits, thresholds and messages."""
+    shaping = [f"{name}={getattr(settings, name)}" for name in SHAPING]
+    files = [_file(settings.thresholds).read_text(encoding="utf-8"), *RULES.values()]
+    return hashlib.sha256("\n".join([*shaping, *files]).encode()).hexdigest()
+
+
+async def serve(settings: Settings) -> None:
+    """Runs the gateway until SIGTERM or SIGINT."""
+    async with _running(settings) as server:
+        await serving.until_stopped(server, settings.drain_seconds)
+
+
+@asynccontextmanager
+async def _running(settings: Settings) -> AsyncIterator[Server]:
+    servers = Servers(
+        ModelServer(settings.embedder_url, "embedder"),
+        ModelServer(settings.reranker_url, "reranker"),
+        ModelServer(settings.generator_url, "generator"),
+    )
+    channel = retrieval.channel(settings.retrieval_address)
+    gateway = wire(settings, servers, Retrieval(channel, settings.children, settings.search_seconds))
+    server = await serving.start(
+        gateway.service.add_to,
+        settings.gateway_address,
+        names=(NAME,) if settings.reflection else (),
+        max_in_flight=settings.max_in_flight,
+        metrics_host=settings.metrics_host,
+    )
+    readiness = asyncio.create_task(Readiness(gateway.checks, _reporting(server), NAME).forever())
+    try:
+        yield server
+    finally:
+        readiness.cancel()
+        await asyncio.gather(readiness, return_exceptions=True)
+        await channel.close()
+        await servers.close()
+
+
+def _reporting(server: Server) -> Callable[[str, bool], Awaitable[None]]:
+    async def report(name: str, there: bool) -> None:
+        if name == NAME:
+            await server.ready(name, serving=there)
+        else:
+            await server.health.set(name, SERVING if there else NOT_SERVING)
+
+    return report
+
+
+def _answers(current: CurrentIndex) -> Callable[[], Awaitable[bool]]:
+    async def there() -> bool:
+        return await _told(current.renew())
+
+    return there
+
+
+async def _told(question: Awaitable[object]) -> bool:
+    try:
+        await question
+    except RadragError:
+        return False
+    return True
+
+
+async def _scope(question: str) -> str:
+    return scope.gate(question)
+
+
+def _prompted(writer: PromptWriter) -> Callable[[Question, Sequence[Passage]], Awaitable[Prompt]]:
+    async def prompt(question: Question, passages: Sequence[Passage]) -> Prompt:
+        return await writer.write(question, passages)
+
+    return prompt
+
+
+def _sampling(settings: Settings, stop: Iterable[str]) -> dict[str, object]:
+    stops = list(stop)
+    return {
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "seed": settings.seed,
+        **({"stop": stops} if stops else {}),
+    }
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(settings.children_per_topic, settings.candidates, settings.sources, settings.max_tokens)
+
+
+def _file(path: Path) -> Path:
+    """A file as given, or, where there is none, the one that comes with the program."""
+    return path if path.exists() else ROOT / path
+
+
+def _version() -> str:
+    try:
+        return version("radrag")
+    except PackageNotFoundError:
+        return "0"
+
+
+def main() -> None:
+    """Reads the settings and serves."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s gateway %(levelname)s %(message)s")
+    settings = Settings.from_environ(os.environ)
+    if settings.generator_template not in TEMPLATES:
+        raise SettingError(f"RADRAG_GENERATOR_TEMPLATE must be one of {', '.join(TEMPLATES)}")
+    if settings.unsupported not in POLICIES:
+        raise SettingError(f"RADRAG_UNSUPPORTED must be one of {', '.join(POLICIES)}")
+    telemetry.configure("gateway")
+    uvloop.run(serve(settings))
+
+
+if __name__ == "__main__":
+    main()

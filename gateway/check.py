@@ -1,0 +1,160 @@
+"""Checks one sentence of an answer against the sources: its markers, its quotes, and its own words."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gateway.citations import Marker, Quote, defused, is_term, markers, quotes
+from gateway.matching import SourceText
+from gateway.passage import Passage
+from gateway.refusals import is_refusal
+from gateway.support import Claim, Support
+from gateway.words import REPORTING
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_BETWEEN = re.compile(r"[\s,;.]*(?:and|и)?[\s,;.]*")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A marker's number and the place [start, end) in that source's text; `verified` as the check found."""
+
+    number: int
+    start: int
+    end: int
+    verified: bool
+
+
+@dataclass
+class Checked:
+    """A sentence ready to be released: markers written [n], those that point nowhere removed and counted."""
+
+    text: str
+    places: list[Place] = field(default_factory=list)
+    removed: int = 0
+    claims: bool = False
+    refuses: bool = False
+
+    @property
+    def verified(self) -> bool:
+        """Whether a source was found to say this."""
+        return any(place.verified for place in self.places)
+
+
+class Source:
+    """A numbered source, made ready for checks."""
+
+    def __init__(self, passage: Passage) -> None:
+        self.passage = passage
+        self.text = SourceText(passage.text)
+        self.context = SourceText(passage.context)
+        self.support = Support(passage)
+
+
+class Checker:
+    """Checks sentences against the numbered sources of one answer."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._sources = [Source(passage) for passage in passages]
+
+    def check(self, sentence: str) -> Checked:
+        """The sentence as it may be released, and what was found. Offsets are code points."""
+        sentence = unicodedata.normalize("NFC", _CONTROL.sub("", sentence))
+        quoted = quotes(sentence)
+        marked = markers(sentence, quoted)
+        text, removed = self._rewritten(defused(sentence, quoted), marked)
+        spans = [(one.start, one.end) for one in quoted] + [(one.start, one.end) for one in marked]
+        said = _without(sentence, spans)
+        checked = Checked(text, removed=removed, claims=_claims(sentence, said, quoted))
+        for part, quotes_in, numbers in _parts(sentence, quoted, marked):
+            for number in numbers:
+                if self._exists(number):
+                    checked.places += self._places(number, part, quotes_in)
+        checked.refuses = not checked.verified and is_refusal(said)
+        return checked
+
+    def _exists(self, number: int) -> bool:
+        return 1 <= number <= len(self._sources)
+
+    def _rewritten(self, sentence: str, marked: list[Marker]) -> tuple[str, int]:
+        removed, pieces, at = 0, [], 0
+        for marker in marked:
+            good = [number for number in marker.numbers if self._exists(number)]
+            removed += len(marker.numbers) - len(good)
+            before = sentence[at : marker.start]
+            pieces += [before if good else before.rstrip(" "), "".join(f"[{number}]" for number in good)]
+            at = marker.end
+        return "".join([*pieces, sentence[at:]]), removed
+
+    def _places(self, number: int, part: str, quoted: list[Quote]) -> list[Place]:
+        source = self._sources[number - 1]
+        literal = [quote for quote in quoted if not is_term(quote)]
+        if not literal:
+            return [_place(number, source, source.support.place(Claim(part)))]
+        own = _own(_without(part, [(quote.start, quote.end) for quote in literal]))
+        found = [place for quote in literal if (place := source.text.find(quote.text))]
+        missed = [
+            quote
+            for quote in literal
+            if not (source.text.find(quote.text) or source.context.find(quote.text))
+        ]
+        true = not missed and (own.is_empty or any(source.support.near(place, own) for place in found))
+        return [Place(number, *place, true) for place in found] or [_place(number, source, None)]
+
+
+def _place(number: int, source: Source, found: tuple[int, int] | None) -> Place:
+    """Without support the citation stands on the whole source, unverified."""
+    return Place(number, *(found or (0, len(source.passage.text))), found is not None)
+
+
+def _parts(
+    sentence: str, quoted: list[Quote], marked: list[Marker]
+) -> list[tuple[str, list[Quote], list[int]]]:
+    """The sentence cut behind its groups of markers: each part's text, its quotes, the group's numbers.
+
+    What follows the last group belongs to it.
+    """
+    groups = _groups(sentence, marked)
+    ends = [group[-1].end for group in groups[:-1]] + [len(sentence)] if groups else []
+    parts, start = [], 0
+    for group, end in zip(groups, ends, strict=True):
+        text = _without(sentence[:end], [(0, start), *((one.start, one.end) for one in group)])
+        inside = [one for one in quoted if start <= one.start < end]
+        parts.append((text, inside, [number for one in group for number in one.numbers]))
+        start = end
+    return parts
+
+
+def _groups(sentence: str, marked: list[Marker]) -> list[list[Marker]]:
+    groups: list[list[Marker]] = []
+    for marker in marked:
+        if groups and _BETWEEN.fullmatch(sentence, groups[-1][-1].end, marker.start):
+            groups[-1].append(marker)
+        else:
+            groups.append([marker])
+    return groups
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with the spans blanked out: offsets stay."""
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _own(words: str) -> Claim:
+    """What the words say beyond that a source says something."""
+    claim = Claim(words)
+    claim.words = [word for word in claim.words if word not in REPORTING]
+    return claim
+
+
+def _claims(sentence: str, said: str, quoted: list[Quote]) -> bool:
+    """Whether the sentence asserts something: a heading, a lead-in with a colon, and plain framing do not."""
+    if any(not is_term(quote) for quote in quoted):
+        return True
+    own = _own(said)
+    leads = _HEADING.match(sentence) is not None or said.rstrip().endswith(":")
+    return not (own.is_empty or (leads and own.is_bare))

@@ -1,0 +1,56 @@
+"""Gives a step its part of the caller's time, so that one that hangs leaves time to answer without it."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from radrag import call
+from radrag.errors import DeadlineExceeded
+
+T = TypeVar("T")
+
+# What the last frame needs to reach the caller: seconds, and at most this part of the time left.
+MARGIN_SECONDS, MARGIN_PART = 0.2, 0.1
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """The longest each step may take, in seconds, however long the caller would wait."""
+
+    embed: float = 5.0
+    search: float = 5.0
+    rerank: float = 20.0
+    generate: float = 120.0
+
+
+async def within(cap: float, part: float, step: Callable[[], Awaitable[T]]) -> T:
+    """Runs `step` for at most `cap` seconds and `part` (0..1) of the caller's time left.
+
+    The step sees the shorter deadline as the call's own and so hands it on. Raises DeadlineExceeded.
+    """
+    return await _until(time.monotonic() + min(cap, part * call.time_left(float("inf"))), step)
+
+
+async def timely(cap: float, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    """The pieces until the caller's deadline less a margin, or until `cap` seconds; then DeadlineExceeded."""
+    left = call.time_left(float("inf"))
+    end = time.monotonic() + min(cap, left - min(MARGIN_SECONDS, MARGIN_PART * left))
+    async with aclosing(pieces):
+        while True:
+            try:
+                piece = await _until(end, lambda: anext(pieces))
+            except StopAsyncIteration:
+                return
+            yield piece
+
+
+async def _until(end: float, step: Callable[[], Awaitable[T]]) -> T:
+    try:
+        with call.running(replace(call.current(), deadline=end)):
+            async with asyncio.timeout(end - time.monotonic()):
+                return await step()
+    except TimeoutError:
+        raise DeadlineExceeded("a step did not end in time") from None

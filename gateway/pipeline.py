@@ -1,0 +1,174 @@
+"""The answer path. Find: scope → embed → search → rerank. Answer: prompt → generate → verify.
+
+Every stage is a plain async function. `gateway.__main__` chooses the real ones and traces them;
+tests pass fakes. Nothing here knows gRPC or OpenTelemetry. What happens when a part is missing is
+decided here: a reply says so in a notice, and is never worse than it admits.
+"""
+
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import perf_counter
+
+from gateway.answer import (
+    Event,
+    Evidence,
+    Finish,
+    Kind,
+    Notice,
+    Outcome,
+    Prompt,
+    Prompted,
+    Sources,
+    Text,
+)  # fmt: skip
+from gateway.deadlines import Seconds, timely, within
+from gateway.drafting import Draft, again, ours
+from gateway.messages import Messages
+from gateway.passage import Found, Passage, QueryVector
+from gateway.questions import Question
+from gateway.ranking import by_fusion, by_score
+from gateway.sufficiency import Judge
+from gateway.verify import Verification
+from radrag.errors import DeadlineExceeded, FailedPrecondition, ModelUnavailable
+from radrag.triton import Piece, Score
+
+# A model that is missing degrades the reply; one that is overloaded does not: the caller may come back.
+MISSING = (ModelUnavailable, DeadlineExceeded)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The stages, the thresholds, and the fixed messages."""
+
+    scope: Callable[[str], Awaitable[str]]
+    embed: Callable[[str], Awaitable[QueryVector]]
+    search: Callable[[Question, QueryVector | None], Awaitable[Found]]
+    rerank: Callable[[str, Sequence[str]], Awaitable[list[Score]]]
+    prompt: Callable[[Question, Sequence[Passage]], Awaitable[Prompt]]
+    generate: Callable[[str, int], AsyncGenerator[Piece, None]]
+    verify: Callable[[Verification, AsyncGenerator[Piece, None]], AsyncIterator[str]]
+    generator_ready: Callable[[], Awaitable[bool]]
+    renew_index: Callable[[], Awaitable[object]]
+    judge: Judge
+    messages: Messages
+    seconds: Seconds = field(default_factory=Seconds)
+    unsupported: str = "flag"
+    clock: Callable[[], float] = perf_counter
+
+    async def find(self, question: Question) -> Evidence:
+        """The sources for a question, best first, and whether they are enough to answer from."""
+        gate = await self.scope(question.text)
+        if gate:
+            return Evidence(question, Outcome.OUT_OF_SCOPE, "scope", gate=gate)
+        vector, found, missing = await self._candidates(question)
+        ranked, failed = await self._ranked(question, found)
+        if Notice(Kind.DEGRADED, "reranker") in failed:
+            embedder = vector.embedder if vector else ""
+            outcome, reason = self.judge.degraded(question.text, ranked, embedder)
+        else:
+            outcome, reason = self.judge.ranked(ranked)
+        warnings = await self._with_generator((*missing, *failed))
+        return Evidence(
+            question, outcome, reason, ranked[: question.limits.sources], warnings,
+            generation=found.generation, revision=found.revision,
+        )  # fmt: skip
+
+    async def write(self, question: Question) -> Prompted:
+        """The evidence and the prompt a generator would get; no prompt where none is worth asking."""
+        evidence = await self.find(question)
+        if evidence.outcome is not Outcome.ANSWERED:
+            return Prompted(evidence, None, self._message(evidence))
+        prompt = await self.prompt(question, evidence.passages)
+        evidence = replace(evidence, passages=prompt.sources, warnings=(*evidence.warnings, *prompt.warnings))
+        return Prompted(evidence, prompt)
+
+    async def answer(self, question: Question) -> AsyncIterator[Event]:
+        """Sources, then checked text, then one finish. A failure before the first event is raised."""
+        began = self.clock()
+        prompted = await self.write(question)
+        if prompted.evidence.lacks("generator"):
+            raise ModelUnavailable("generator")
+        if prompted.prompt is None:
+            evidence = prompted.evidence
+            yield Sources(evidence.passages)
+            yield Text(prompted.message)
+            yield Finish(evidence, evidence.outcome, evidence.reason, warnings=evidence.warnings)
+            return
+        async with aclosing(self._written(prompted.evidence, prompted.prompt, began)) as events:
+            async for event in events:
+                yield event
+
+    async def _written(self, evidence: Evidence, prompt: Prompt, began: float) -> AsyncGenerator[Event, None]:
+        question, failure, draft = evidence.question, None, Draft(self.clock, began)
+        answer = Verification(prompt, question.language, self.unsupported)
+        written = timely(self.seconds.generate, self.generate(prompt.text, question.limits.max_tokens))
+        async with aclosing(draft.pieces(written)) as pieces:
+            first = await anext(pieces, None)  # a generator that is down says so before the first event
+            yield Sources(evidence.passages)
+            try:
+                async with aclosing(self.verify(answer, again(first, pieces))) as checked:  # type: ignore[type-var]  # typed as an iterator
+                    async for text in checked:
+                        draft.sent()
+                        yield Text(text)
+            except Exception as error:  # noqa: BLE001  whatever it was, the stream ends with one finish
+                failure = ours(error)
+        if answer.refused and not failure:
+            yield Text(self.messages.insufficient(question.language))
+        yield draft.finish(evidence, prompt, answer, failure)
+
+    async def _candidates(self, question: Question) -> tuple[QueryVector | None, Found, tuple[Notice, ...]]:
+        try:
+            return await self._searched(question)
+        except FailedPrecondition:  # the index has moved to a new generation: once more, with its embedder
+            await self.renew_index()
+            return await self._searched(question)
+
+    async def _searched(self, question: Question) -> tuple[QueryVector | None, Found, tuple[Notice, ...]]:
+        warnings: tuple[Notice, ...] = ()
+        try:
+            vector = await within(self.seconds.embed, 0.3, partial(self.embed, question.text))
+            warnings += (Notice(Kind.TRUNCATED, "embedder"),) if vector.truncated else ()
+        except MISSING:
+            vector, warnings = None, (Notice(Kind.DEGRADED, "embedder"),)
+        found = await within(self.seconds.search, 0.6, partial(self.search, question, vector))
+        # Without a vector there is no dense leg: that is said already.
+        legs = [leg for leg in found.missing_legs if vector or leg != "dense"]
+        return vector, found, (*warnings, *(Notice(Kind.DEGRADED, leg) for leg in legs))
+
+    async def _ranked(
+        self, question: Question, found: Found
+    ) -> tuple[tuple[Passage, ...], tuple[Notice, ...]]:
+        if not found.passages:
+            return (), ()
+        texts = [passage.readable for passage in found.passages]
+        try:
+            scores = await within(self.seconds.rerank, 0.6, partial(self.rerank, question.text, texts))
+        except MISSING:
+            scores = []
+        failed = sum(math.isnan(score.value) for score in scores)
+        if failed == len(scores):
+            return by_fusion(found.passages), (Notice(Kind.DEGRADED, "reranker"),)
+        warnings: tuple[Notice, ...] = (Notice(Kind.RERANK_ROW_FAILED, str(failed)),) if failed else ()
+        if any(score.truncated for score in scores):
+            warnings += (Notice(Kind.TRUNCATED, "reranker"),)
+        return by_score(found.passages, [score.value for score in scores]), warnings
+
+    async def _with_generator(self, warnings: tuple[Notice, ...]) -> tuple[Notice, ...]:
+        """Whoever gets a degraded reply wants to know whether there is anyone left to write an answer."""
+        models = {Notice(Kind.DEGRADED, "embedder"), Notice(Kind.DEGRADED, "reranker")}
+        if models.isdisjoint(warnings):
+            return warnings
+        try:
+            ready = await within(0.5, 0.5, self.generator_ready)
+        except DeadlineExceeded:
+            ready = False
+        return warnings if ready else (*warnings, Notice(Kind.DEGRADED, "generator"))
+
+    def _message(self, evidence: Evidence) -> str:
+        language = evidence.question.language
+        if evidence.gate:
+            return self.messages.deferral(evidence.gate, language)
+        return self.messages.insufficient(language)

@@ -1,0 +1,47 @@
+"""Whether a sentence of a generator says that the sources do not suffice: English, Russian, paraphrased."""
+
+import re
+
+_SOURCES_EN = r"(?:sources?|contexts?|documents?|passages?|texts?|materials?|excerpts?|knowledge base)"
+_SOURCES_RU = r"(?:источник|контекст|документ|материал|текст|фрагмент|отрыв|баз[аеуы]\s+знани)\w*"
+_GIVEN_EN = (
+    r"(?:specif|mention|stat|giv|provid|describ|address|cover|contain|includ|indicat|discuss|found"
+    r"|available|answer)"
+)
+_PATTERNS = (
+    r"\binsufficient (?:evidence|information|data)\b",
+    r"\b(?:not|isn['’]t|aren['’]t) (?:enough|sufficient) (?:\w+ )?(?:evidence|information|data|detail)",
+    r"\b(?:evidence|information|data) (?:\w+ ){0,3}(?:is|are) (?:not|in)\s?sufficient\b",
+    rf"\b{_SOURCES_EN}\b.{{0,60}}\b(?:do|does|did|is|are)(?:\s+not|n['’]t)\b.{{0,30}}"
+    rf"(?:{_GIVEN_EN}|have|say|allow|enough|sufficient)",
+    rf"\b(?:not|n['’]t|nowhere)\b.{{0,20}}\b{_GIVEN_EN}\w*\b.{{0,30}}"
+    rf"\b(?:in|by)\b.{{0,30}}\b{_SOURCES_EN}\b",
+    rf"\b{_SOURCES_EN}\b.{{0,30}}\b(?:lacks?|(?:is|are) silent|leaves? open|says? nothing"
+    r"|contains? no\b|gives? no\b|provides? no\b|offers? no\b|omits?)",
+    rf"\b(?:no|nothing|none)\b.{{0,40}}\b(?:in|from|of)\b.{{0,20}}\b{_SOURCES_EN}\b",
+    r"\bno (?:relevant |sufficient |such |specific |direct )?(?:information|data|evidence|answer|mention)\b.{0,30}"
+    r"\b(?:is|was|are|were|about|regarding|on|for|available|found|provided)\b",
+    r"\b(?:can(?:no|['’])t|can not|unable to|not able to|impossible to|not possible to)\b.{0,20}"
+    r"\b(?:answer|determin|provid|give|say|tell|establish|find|respond|conclude)",
+    r"\bi (?:do not|don['’]t) (?:know|have)\b",
+    r"\bi['’]?(?:m| am) (?:sorry|unable|not able)\b",
+    r"\bнедостаточно (?:\w+ ){0,2}(?:данн|информаци|сведени|доказательств|оснований|материал)",
+    r"\b(?:данн|информаци|сведени|материал)\w*\b.{0,30}\b(?:недостаточно|не хватает|не достаточно)",
+    r"\b(?:нет|не хватает|не нашл[оаи]сь|не обнаружен\w*|отсутству\w+)\s+(?:\w+\s+){0,3}"
+    r"(?:данн|информаци|сведени|ответ|упоминани|указани)",
+    r"\b(?:данн|информаци|сведени|ответ|упоминани)\w*\b.{0,60}"
+    r"\b(?:отсутству\w+|нет\b|не (?:най|привед|привод|указ|представл|содерж|упом|опис|обнаруж))",
+    rf"\b{_SOURCES_RU}.{{0,60}}\b(?:не (?:содерж|привод|привед|указ|упом|опис|отвеч|позвол|включ|да[юеё]т"
+    r"|говор|сообщ|рассматр|затраг|раскрыв|хватает)|нет\b|молч|отсутству)",
+    r"\bне (?:указ|привед|привод|содерж|упом|опис|най|рассматр|представл|раскры|обнаруж|сказан)\w*.{0,60}"
+    rf"{_SOURCES_RU}",
+    r"\b(?:не могу|не можем|не удалось|не уда[её]тся|не представляется возможным|невозможно|нельзя)\b.{0,20}"
+    r"\b(?:ответ|дать|определ|установ|сказ|найти|предостав|указ)",
+    r"\b(?:я )?(?:не знаю|затрудня\w+)\b",
+)
+_REFUSAL = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the text, its quotes and markers taken out, says that there is no answer in the sources."""
+    return _REFUSAL.search(text) is not None

@@ -1,0 +1,154 @@
+"""Whether a source supports a paraphrase: numbers with units, codes, negation, content words must agree.
+
+The source is read in windows of one sentence or two neighbours; all of a claim must stand in one window.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from gateway.passage import Passage
+from gateway.quantities import Quantities, quantities
+from gateway.words import content_words, negated, share_found
+from radrag.sentences import sentences
+
+# One word in seven may be the writer's own; a short claim must be found whole.
+LEAST_SHARE = 0.85
+
+
+@dataclass(frozen=True)
+class Window:
+    """A piece [start, end) of a source's text, with what stands above it when it is a table row."""
+
+    start: int
+    end: int
+    text: str
+    header: str
+
+    @cached_property
+    def words(self) -> list[str]:
+        return content_words(f"{self.header} {self.text}")
+
+    @cached_property
+    def quantities(self) -> Quantities:
+        return quantities(self.text)
+
+    @cached_property
+    def header_quantities(self) -> Quantities:
+        return quantities(self.header)
+
+    @cached_property
+    def negated(self) -> bool:
+        return negated(self.text)
+
+
+class Claim:
+    """What a sentence of the answer says, taken apart once."""
+
+    def __init__(self, text: str) -> None:
+        self.words = content_words(text)
+        self.quantities = quantities(text)
+        self.negated = negated(text)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it has no number, no code and no negation."""
+        return not (self.quantities.numbers or self.quantities.codes or self.negated)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing."""
+        return self.is_bare and not self.words
+
+
+class Support:
+    """One source, ready to be asked whether it supports a claim."""
+
+    def __init__(self, passage: Passage) -> None:
+        self._passage = passage
+        self._above = content_words(f"{passage.document.title} {' '.join(passage.heading_path)}")
+
+    def place(self, claim: Claim) -> tuple[int, int] | None:
+        """The window of the source's text that says what the claim says; None when none does."""
+        fitting = [window for window in self._windows if self._says(window, claim)]
+        if not fitting:
+            return None
+        best = max(
+            fitting, key=lambda window: (share_found(claim.words, window.words), window.start - window.end)
+        )
+        return best.start, best.end
+
+    def near(self, place: tuple[int, int], claim: Claim) -> bool:
+        """Whether the words around a quote are the source's own: those of a window that the quote stands in.
+
+        A denial around a quote turns it round, and is never the source's.
+        """
+        return not claim.negated and any(
+            self._holds(window, claim)
+            for window in self._windows
+            if window.start < place[1] and place[0] < window.end
+        )
+
+    def _says(self, window: Window, claim: Claim) -> bool:
+        return window.negated == claim.negated and self._holds(window, claim)
+
+    def _holds(self, window: Window, claim: Claim) -> bool:
+        found = share_found(claim.words, window.words + self._above)
+        return _counts_agree(claim, window) and found >= LEAST_SHARE
+
+    @cached_property
+    def _windows(self) -> list[Window]:
+        text, spans = self._passage.text, sentences(self._passage.text)
+        headers = _headers([text[start:end] for start, end in spans], self._passage.context)
+        single = [
+            Window(start, end, text[start:end], header)
+            for (start, end), header in zip(spans, headers, strict=True)
+        ]
+        pairs = [
+            Window(one.start, two.end, text[one.start : two.end], one.header)
+            for one, two in pairwise(single)
+            if not (_is_row(one.text) or _is_row(two.text))
+        ]
+        return [_trimmed(window) for window in single + pairs]
+
+
+def coverage(question: str, text: str) -> float:
+    """The part of the question's content words that stand in the text, 0..1."""
+    return share_found(content_words(question), content_words(text))
+
+
+def _counts_agree(claim: Claim, window: Window) -> bool:
+    said, there, above = claim.quantities, window.quantities, window.header_quantities
+    return said.codes <= there.codes | above.codes and all(
+        _number_agrees(value, unit, there, above) for value, unit in said.numbers
+    )
+
+
+def _number_agrees(value: str, unit: str, there: Quantities, above: Quantities) -> bool:
+    numbers = there.numbers | above.numbers
+    if not unit:
+        return any(value == number for number, _ in numbers)
+    # A table names the unit once, in its header.
+    return (value, unit) in numbers or ((value, "") in there.numbers and unit in above.units)
+
+
+def _headers(pieces: list[str], context: str) -> list[str]:
+    """For each sentence the header row it stands under; empty outside of tables."""
+    headers, header = [], context
+    for index, piece in enumerate(pieces):
+        if not _is_row(piece):
+            header = ""
+        elif index == 0 or not _is_row(pieces[index - 1]):
+            header = context if index == 0 and context else piece
+        headers.append(header if _is_row(piece) else "")
+    return headers
+
+
+def _is_row(text: str) -> bool:
+    return text.lstrip().startswith("|")
+
+
+def _trimmed(window: Window) -> Window:
+    stripped = window.text.strip()
+    start = window.start + window.text.find(stripped)
+    return Window(start, start + len(stripped), stripped, window.header)

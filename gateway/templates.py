@@ -1,0 +1,40 @@
+"""Renders {system, user} as the one text a generator reads: a renderer per family of models.
+
+Model servers never template. Sources: the Qwen3 and Gemma 3 chat templates. The untrusted strings
+are already without control strings when they come here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Template:
+    """How a family of models is addressed, and the strings at which it must stop writing."""
+
+    render: Callable[[str, str], str]
+    stop: tuple[str, ...] = ()
+
+
+def _plain(system: str, user: str) -> str:
+    return f"{system}\n\n{user}"
+
+
+def _chatml(system: str, user: str) -> str:
+    # The empty think block is how Qwen3 is told not to reason aloud.
+    return (
+        f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n"
+        "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    )
+
+
+def _gemma(system: str, user: str) -> str:
+    # Gemma has no system turn: the rules open the user's.
+    return f"<start_of_turn>user\n{system}\n\n{user}<end_of_turn>\n<start_of_turn>model\n"
+
+
+TEMPLATES = {
+    "plain": Template(_plain),
+    "chatml": Template(_chatml, ("<|im_end|>",)),
+    "gemma": Template(_gemma, ("<end_of_turn>",)),
+}
