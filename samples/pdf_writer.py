@@ -35,7 +35,7 @@ RULES = TableStyle([("GRID", (0, 0), (-1, -1), 0.6, colors.black), ("VALIGN", (0
 class Whole(Text):
     """A paragraph that moves to the next page as a whole: no sentence is cut by a page end."""
 
-    def split(self, availWidth: float, availHeight: float) -> list[Flowable]:  # noqa: N803 (reportlab's names)
+    def split(self, availWidth: float, availHeight: float) -> list[Flowable]:  # noqa: N803
         return []
 
 
@@ -71,7 +71,7 @@ def pdf(blocks: Sequence[Block]) -> bytes:
 
 
 def register_fonts() -> None:
-    for name in ("DejaVuSans", "DejaVuSans-Bold"):
+    for name in {"DejaVuSans", "DejaVuSans-Bold"} - set(pdfmetrics.getRegisteredFontNames()):
         file = FONTS / f"{name}.ttf"
         if not file.exists():
             raise FileNotFoundError(f"{file} is missing: apt-get install fonts-dejavu")
