@@ -1,5 +1,6 @@
 """The encoder against onnxruntime called directly, and the properties its callers rest on."""
 
+import itertools
 import json
 import unicodedata
 
@@ -56,7 +57,7 @@ def test_states_leave_out_prefix_and_special_tokens(encoder: Encoder, direct: or
 
 
 @pytest.mark.parametrize("text", [ENGLISH, RUSSIAN, EMOJI, LONG, "  blanks\n\n around\t it ", "ﬁ ½ №"])
-def test_every_visible_character_belongs_to_a_token_and_no_range_begins_with_a_blank(
+def test_every_visible_character_has_a_token_and_no_range_begins_with_a_blank(
     encoder: Encoder, text: str
 ) -> None:
     offsets = encoder.tokens(text, "query: ").offsets
@@ -73,8 +74,7 @@ def test_a_decomposed_letter_has_the_tokens_of_the_composed_one(encoder: Encoder
     assert encoder.tokens(decomposed, "query: ").ids == encoder.tokens(RUSSIAN, "query: ").ids
 
 
-def test_special_tokens_in_a_text_are_never_added_by_it(encoder: Encoder) -> None:
-    """A document that quotes </s> must not end its own embedding: offsets still cover it."""
+def test_a_text_that_quotes_a_special_token_goes_on_after_it(encoder: Encoder) -> None:
     tokens = encoder.tokens("before </s> after", "query: ")
     assert [tuple(offset) for offset in tokens.offsets][-1] == (12, 17)
 
@@ -111,7 +111,7 @@ def test_a_long_text_takes_each_state_from_the_window_that_knows_most_around_it(
 
 
 def to_nearest_cut(token: int, start: int, end: int, count: int) -> float:
-    """How much of the text lies between the token and the window's nearer cut; the text's ends are no cuts."""
+    """Tokens between this one and the window's nearer cut; the text's own ends are no cuts."""
     left = token - start if start else float("inf")
     right = end - 1 - token if end < count else float("inf")
     return min(left, right)
@@ -123,7 +123,7 @@ def test_windows_cover_all_tokens_overlap_enough_and_are_of_one_length(count: in
     assert (plan[0][0], plan[-1][1]) == (0, count)
     assert len({end - start for start, end in plan}) == 1
     assert all(end - start <= room for start, end in plan)
-    assert all(left[1] - right[0] >= OVERLAP - 1 for left, right in zip(plan, plan[1:], strict=False))
+    assert all(left[1] - right[0] >= OVERLAP - 1 for left, right in itertools.pairwise(plan))
 
 
 @given(count=st.integers(1, 3_000))
