@@ -1,4 +1,4 @@
-"""Wires the gateway: settings → clients → traced stages → service → server. Start it with `python -m gateway`."""
+"""Wires the gateway: settings → clients → traced stages → service → server. Start: `python -m gateway`."""
 
 import asyncio
 import hashlib
@@ -100,7 +100,7 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         Counted(pipeline),
         Rules(settings.topics, _limits(settings), settings.max_question_characters),
         Replies(models.named, settings_sha256(settings)),
-        current.renew,
+        current.seen,
         version=_version(),
     )
     return Gateway(service, {INDEX: _answers(current), **models.checks()})
@@ -136,7 +136,7 @@ class Models:
 
 
 def settings_sha256(settings: Settings) -> str:
-    """The hash of what shapes an answer: the rules' text, the sampling, the limits, thresholds and messages."""
+    """The hash of what shapes an answer: the rules' text, sampling, limits and thresholds."""
     shaping = [f"{name}={getattr(settings, name)}" for name in SHAPING]
     files = [_file(settings.thresholds).read_text(encoding="utf-8"), *RULES.values()]
     return hashlib.sha256("\n".join([*shaping, *files]).encode()).hexdigest()
@@ -170,7 +170,7 @@ async def _running(settings: Settings) -> AsyncIterator[Server]:
     finally:
         readiness.cancel()
         await asyncio.gather(readiness, return_exceptions=True)
-        await channel.close()
+        await channel.close(None)
         await servers.close()
 
 

@@ -20,7 +20,7 @@ Report = Callable[[str, bool], Awaitable[None]]
 
 @dataclass
 class Readiness:
-    """`checks` by name of the part: may it be used now? `report` takes a health name and whether it serves."""
+    """`checks` by name of the part: may it be used? `report` takes a health name and whether it serves."""
 
     checks: Mapping[str, Check]
     report: Report

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from radrag.errors import RadragError
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 
 
@@ -25,6 +26,13 @@ class CurrentIndex:
     async def get(self) -> Index:
         """The index as last seen. Raises IndexUnavailable when it was never seen and does not answer."""
         return self._known or await self.renew()
+
+    async def seen(self) -> Index:
+        """The index now, else as last seen, else an empty one: for information, not for searching."""
+        try:
+            return await self.renew()
+        except RadragError:
+            return self._known or Index()
 
     async def renew(self) -> Index:
         """Asks the retrieval service. An index without a generation is asked again next time."""

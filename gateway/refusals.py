@@ -19,7 +19,7 @@ _PATTERNS = (
     rf"\b{_SOURCES_EN}\b.{{0,30}}\b(?:lacks?|(?:is|are) silent|leaves? open|says? nothing"
     r"|contains? no\b|gives? no\b|provides? no\b|offers? no\b|omits?)",
     rf"\b(?:no|nothing|none)\b.{{0,40}}\b(?:in|from|of)\b.{{0,20}}\b{_SOURCES_EN}\b",
-    r"\bno (?:relevant |sufficient |such |specific |direct )?(?:information|data|evidence|answer|mention)\b.{0,30}"
+    r"\bno (?:relevant |sufficient |such |specific )?(?:information|data|evidence|answer|mention)\b.{0,30}"
     r"\b(?:is|was|are|were|about|regarding|on|for|available|found|provided)\b",
     r"\b(?:can(?:no|['’])t|can not|unable to|not able to|impossible to|not possible to)\b.{0,20}"
     r"\b(?:answer|determin|provid|give|say|tell|establish|find|respond|conclude)",
