@@ -40,15 +40,16 @@ def parent_at(
     start, end = unit
     path = heading_path(outline, unit, title)
     ranges = child_ranges(unit, outline, counter, limits.wish(counter.room))
-    children = tuple(child_at(part, outline, (title, *path), counter) for part in ranges)
+    children = tuple(child_at(part, outline, title, counter) for part in ranges)
     text = outline.text[start:end]
     return Parent(start, end, text, counter.count(text), path, header_rows(outline, start), children)
 
 
-def child_at(part: Range, outline: Outline, above: tuple[str, ...], counter: TokenCounter) -> Child:
+def child_at(part: Range, outline: Outline, title: str, counter: TokenCounter) -> Child:
     start, end = part
     text = outline.text[start:end]
-    return Child(start, end, text, counter.count(text), context_of(*above, header_rows(outline, start)))
+    above = (title, *heading_path(outline, part, title), header_rows(outline, start))
+    return Child(start, end, text, counter.count(text), context_of(*above))
 
 
 def context_of(*lines: str) -> str:

@@ -1,4 +1,4 @@
-"""Keeps the child processes that run Docling: one file at a time each, a deadline, a new one after so many files.
+"""Keeps the child processes that run Docling: one file at a time, a deadline, a new one after so many files.
 
 Native parsers crash, hang and leak. Here a crash or a hang costs one file, and a leak ends with its process.
 """

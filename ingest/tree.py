@@ -20,6 +20,7 @@ KINDS = {
     "fence": "code",
     "code_block": "code",
 }
+MOST = 0.75  # of a range that makes a section its own: a short line from above does not hide it
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,8 @@ def sections_of(blocks: list[Block], end: int) -> Section:
 
 
 def path_to(root: Section, start: int, end: int) -> list[str]:
-    """The titles of the sections that hold [start, end) wholly, outermost first."""
+    """The titles of the sections in which [start, end) lies, all but a little of it, outermost first."""
     for part in root.parts:
-        if part.start <= start and end <= part.end:
+        if min(end, part.end) - max(start, part.start) >= MOST * (end - start):
             return [part.title, *path_to(part, start, end)]
     return []

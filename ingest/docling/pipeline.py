@@ -48,7 +48,8 @@ def pdf_options() -> ThreadedPdfPipelineOptions:
         "do_ocr": False,
         "allow_external_plugins": True,
         "generate_parsed_pages": True,  # heading levels look at fonts
-        "batch_polling_interval_seconds": 0.01,  # stages pass pages on at once: rules gain nothing from batches
+        # Stages hand pages on at once: rules gain nothing from batches.
+        "batch_polling_interval_seconds": 0.01,
         "layout_batch_size": 1,
         "table_batch_size": 1,
         "layout_options": RuleLayoutOptions(),

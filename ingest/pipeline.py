@@ -1,0 +1,134 @@
+"""The corpus path of a batch: load → parse → clean → chunk → approve → embed → publish.
+
+Every stage is a plain async function; `ingest.wiring` chooses the real ones, tests pass fakes. Nothing here
+knows Docling, Triton or gRPC. Files overlap: while one is published the next is embedded and a third parsed; how
+many may be under way bounds the memory. A file that fails ends alone; the others go on.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+
+from ingest.document import Document, Parsed
+from ingest.event import Event, OnEvent, Result, Summary
+from ingest.identity import check_metadata, document_of
+from ingest.load import Source
+from ingest.manifest import Item
+from ingest.passage import Parent
+from ingest.publish import Published
+from ingest.refusal import refused
+from radrag.errors import InvalidArgument, RadragError
+from radrag.triton import Vectors
+
+UNDER_WAY = 6  # files; each holds its text and its vectors
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The stages. `approve` names who approved a version, or nobody (""): then nothing of it is published."""
+
+    load: Callable[[Path], Awaitable[Source]]
+    parse: Callable[[Source], Awaitable[Parsed]]
+    clean: Callable[[Parsed], Awaitable[Parsed]]
+    chunk: Callable[[Document], Awaitable[list[Parent]]]
+    approve: Callable[[Document], Awaitable[str]]
+    is_live: Callable[[Document], bool]
+    embed: Callable[[Document, Sequence[Parent]], Awaitable[list[Vectors]]]
+    publish: Callable[[Document, Sequence[Parent], Sequence[Vectors], str], Awaitable[Published]]
+    topics: Collection[str]
+
+    async def document(self, item: Item, enter: Callable[[str], None]) -> Document:
+        """Reads one file. `enter` is told each stage."""
+        check_metadata(item.name, item.metadata, self.topics)
+        enter("load")
+        source = await self.load(item.path)
+        enter("parse")
+        parsed = await self.parse(source)
+        enter("clean")
+        return document_of(item.name, item.metadata, await self.clean(parsed))
+
+    async def ingest(self, item: Item, enter: Callable[[str], None], claim: Callable[[str], None]) -> Result:
+        """Takes one file as far as it may go. `claim` refuses a document id another file of the batch has."""
+        document = await self.document(item, enter)
+        claim(document.document_id)
+        found = described(item.name, document)
+        if self.is_live(document):
+            return replace(found, outcome="unchanged")
+        enter("chunk")
+        parents = await self.chunk(document)
+        counted = replace(found, parents=len(parents), children=sum(len(one.children) for one in parents))
+        enter("approve")
+        if not (approver := await self.approve(document)):
+            return replace(counted, outcome="in_review")
+        enter("embed")
+        vectors = await self.embed(document, parents)
+        enter("publish")
+        done = await self.publish(document, parents, vectors, approver)
+        return replace(
+            counted, outcome="published" if done.changed else "unchanged", superseded=done.superseded
+        )
+
+
+def described(name: str, document: Document) -> Result:
+    return Result(
+        file=name,
+        outcome="in_review",
+        document_id=document.document_id,
+        version=document.version,
+        engine=document.engine,
+        pages=len({part.page for part in document.pages}),
+    )
+
+
+async def run(items: Sequence[Item], pipeline: Pipeline, on_event: OnEvent) -> Summary:
+    """Ingests a batch. A file's fault is its result; raised is only what ends all, such as being cancelled."""
+    started, summary = perf_counter(), Summary()
+    batch = Batch(pipeline, on_event, summary)
+    slots = asyncio.Semaphore(UNDER_WAY)
+    async with asyncio.TaskGroup() as group:
+        for item in items:
+            await slots.acquire()
+            group.create_task(batch.one(item)).add_done_callback(lambda _: slots.release())
+    summary.seconds = perf_counter() - started
+    return summary
+
+
+class Batch:
+    """A running batch: which file has which document, and what came of them."""
+
+    def __init__(self, pipeline: Pipeline, on_event: OnEvent, summary: Summary) -> None:
+        self._pipeline = pipeline
+        self._on_event = on_event
+        self._summary = summary
+        self._files: dict[str, str] = {}  # by document id
+
+    async def one(self, item: Item) -> None:
+        """Ingests one file and reports how it ended."""
+        started = perf_counter()
+        try:
+            result = await self._pipeline.ingest(
+                item, lambda stage: self._on_event(Event(item.name, stage)), partial(self._claim, item.name)
+            )
+        except Exception as error:  # noqa: BLE001  # whatever a file does to a parser, the batch goes on
+            result = Result(item.name, "failed", reason=reason_of(error))
+        result = replace(result, seconds=perf_counter() - started)
+        self._summary.results.append(result)
+        self._on_event(Event(item.name, result=result))
+
+    def _claim(self, name: str, document_id: str) -> None:
+        """Two files must not become one document: the later would silently replace the earlier."""
+        first = self._files.setdefault(document_id, name)
+        if first != name:
+            raise refused(name, "id", f"{first} is document {document_id} already; ids must be distinct")
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a file failed. Of a fault of our own only its kind is told: its text may quote the document."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, InvalidArgument):
+        return f"{error.field}: {error.limit}"
+    return error.message if isinstance(error, RadragError) else f"internal error ({type(error).__name__})"
