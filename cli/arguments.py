@@ -97,9 +97,15 @@ def _question(commands: Commands, name: str, text: str) -> argparse.ArgumentPars
 
 def _ingest(commands: Commands) -> None:
     ingest = _add(commands, "ingest", "cli.ingest", "read documents into the knowledge base")
-    ingest.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files, or folders of files")
+    ingest.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="files")
     ingest.add_argument("--topic", default="", help="topic of documents the manifest does not name")
-    ingest.add_argument("--manifest", type=Path, metavar="FILE", help="YAML with each document's metadata")
+    ingest.add_argument(
+        "--manifest",
+        type=Path,
+        metavar="FILE",
+        help="YAML with each document's metadata; names the files too",
+    )
+    ingest.add_argument("--root", type=Path, metavar="FOLDER", help="where the manifest's files are")
     ingest.add_argument("--approve", action="store_true", help="approve and publish what was read")
     _json(ingest)
 

@@ -36,10 +36,8 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
 
 
 async def _shown(samples: Path, screen: Terminal, environ: Mapping[str, str]) -> int:
-    folder = places.ROOT / samples
-    status = await _command(
-        ["ingest", str(folder), "--manifest", str(folder / "manifest.yaml"), "--approve"], screen, environ
-    )
+    manifest = str(places.ROOT / samples / "manifest.yaml")
+    status = await _command(["ingest", "--manifest", manifest, "--approve"], screen, environ)
     for question in QUESTIONS:
         screen.text()
         screen.text(f"$ radrag ask --stages {question!r}", style="bold cyan")

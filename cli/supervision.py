@@ -93,7 +93,7 @@ async def _until_ready(services: Sequence[Service], screen: Terminal, end: float
             _show_logs(waiting, screen)
             raise Unavailable(f"not ready in time: {wanted}", "NOT_READY")
         if waiting:
-            screen.progress(f"waiting for {wanted}")
+            screen.waiting(f"waiting for {wanted}")
             await asyncio.sleep(0.2)
 
 

@@ -71,15 +71,20 @@ class Terminal:
         print(text, file=self.err, flush=True)
 
     def progress(self, text: str) -> None:
-        """Replaces the progress line; empty removes it. Off a screen: a line when it says something new."""
+        """Replaces the progress line, on a screen only; empty text removes it."""
         if not self.err.isatty():
-            if text not in {"", self._said}:
-                print(text, file=self.err, flush=True)
-                self._said = text
             return
-        self.err.write("\r" + text.ljust(self._progress) + ("\r" if not text else ""))
+        self.err.write("\r" + text.ljust(self._progress) + ("" if text else "\r"))
         self.err.flush()
         self._progress = len(text)
+
+    def waiting(self, text: str) -> None:
+        """The progress line of a wait; without a screen a line of its own whenever it says something new."""
+        if self.err.isatty():
+            self.progress(text)
+        elif text != self._said:
+            print(text, file=self.err, flush=True)
+            self._said = text
 
     def _console(self) -> "Console | None":
         if not self.people:

@@ -13,7 +13,9 @@ import pytest
 from cli.process import Child, identity
 
 SLEEPER = "import time; time.sleep(600)"
-STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); " + SLEEPER
+STUBBORN = (
+    "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); " + SLEEPER
+)
 # Starts a process of its own, says its pid, and leaves it alone when it is asked to end.
 PARENT = (
     "import subprocess, sys, time; print(subprocess.Popen(['sleep', '600']).pid, flush=True); time.sleep(600)"

@@ -48,19 +48,22 @@ def test_a_table_in_a_pipe_is_columns_without_trailing_spaces() -> None:
     assert screens.out(pipe) == "stage   ms\nembed   1\nrerank  20\n"
 
 
-def test_progress_replaces_itself_on_a_screen_and_is_said_once_elsewhere() -> None:
+def test_progress_replaces_itself_on_a_screen_and_is_not_for_pipes() -> None:
     screen, pipe = screens.screen(), screens.pipe()
     for terminal in (screen, pipe):
-        for text in ("waiting for triton", "waiting for triton", "waiting", ""):
+        for text in ("1/2 reading", "2/2", ""):
             terminal.progress(text)
-    assert screens.err(screen).split("\r")[1:] == [
-        "waiting for triton",
-        "waiting for triton",
-        "waiting           ",
-        "       ",
-        "",
-    ]
-    assert screens.err(pipe) == "waiting for triton\nwaiting\n"
+    assert screens.err(screen) == "\r1/2 reading\r2/2        \r   \r"
+    assert screens.err(pipe) == ""
+
+
+def test_a_wait_is_said_once_where_there_is_no_screen() -> None:
+    screen, pipe = screens.screen(), screens.pipe()
+    for terminal in (screen, pipe):
+        for text in ("for triton, gateway", "for triton, gateway", "for gateway"):
+            terminal.waiting(text)
+    assert screens.err(pipe) == "for triton, gateway\nfor gateway\n"
+    assert screens.err(screen).endswith("\rfor gateway        ")
 
 
 def test_json_keeps_cyrillic_readable() -> None:

@@ -1,0 +1,127 @@
+"""`radrag ingest`: lends the corpus path its files and its parts, shows how far it is and what came of it."""
+
+import argparse
+import getpass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from cli import places
+from cli.exits import Exit
+from cli.terminal import Terminal
+from ingest import pipeline
+from ingest.chunk import ChunkLimits
+from ingest.document import Metadata
+from ingest.event import Event, OnEvent, Result, Summary
+from ingest.load import Limits
+from ingest.manifest import Item, read_manifest
+from ingest.parents import ParentLimits
+from ingest.wiring import Plan, wired
+from radrag.errors import InvalidArgument
+from radrag.settings import Settings
+
+MEGABYTE = 1_000_000
+BAR = 24  # characters
+
+
+async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
+    """Status 0 when every file went through, 1 when one did not; the others are in."""
+    settings, items = Settings.from_environ(environ), chosen(given)
+    async with wired(plan(settings, environ, _approver() if given.approve else "")) as parts:
+        summary = await pipeline.run(items, parts, shown(screen, len(items)))
+    screen.progress("")
+    if given.json:
+        screen.json(as_data(summary))
+    else:
+        report(screen, summary)
+    return Exit.FAILURE if summary.count("failed") else Exit.OK
+
+
+def chosen(given: argparse.Namespace) -> list[Item]:
+    """The files to read. A manifest alone means all it names; with paths it only describes those.
+
+    Raises InvalidArgument when there is nothing to read.
+    """
+    named = read_manifest(given.manifest, given.root) if given.manifest else []
+    if not given.paths:
+        if not named:
+            raise InvalidArgument("PATH", "give at least one file, or a manifest that names some")
+        return named
+    described = {item.path.resolve(): item for item in named}
+    return [described.get(path.resolve()) or _undescribed(path, given.topic) for path in given.paths]
+
+
+def _undescribed(path: Path, topic: str) -> Item:
+    return Item(path, path.name, Metadata(topic=topic))
+
+
+def plan(settings: Settings, environ: Mapping[str, str], approver: str) -> Plan:
+    """The corpus path as the settings want it."""
+    given = "RADRAG_EMBEDDER_TOKENIZER" in environ
+    return Plan(
+        embedder_url=settings.embedder_url,
+        embedder_model=settings.embedder_model,
+        tokenizer=(Path.cwd() if given else places.ROOT) / settings.embedder_tokenizer,
+        retrieval_address=settings.retrieval_address,
+        topics=settings.topics,
+        approver=approver,
+        files=Limits(file_bytes=settings.max_file_megabytes * MEGABYTE),
+        chunks=ChunkLimits(
+            parents=ParentLimits(most=settings.max_parent_tokens),
+            max_child_tokens=settings.max_child_tokens,
+            min_child_characters=settings.min_child_characters,
+        ),
+        read_seconds=settings.parse_seconds,
+        embed_at_once=settings.embed_concurrency,
+    )
+
+
+def _approver() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return "cli"
+
+
+def shown(screen: Terminal, files: int) -> OnEvent:
+    """A bar on a screen; a line at once for each file that fails."""
+    ended = 0
+
+    def on_event(event: Event) -> None:
+        nonlocal ended
+        ended += event.result is not None
+        if event.result and event.result.outcome == "failed":
+            screen.note(f"{event.file}: {event.result.reason}")
+        filled = BAR * ended // max(files, 1)
+        stage = f"{event.stage} {event.file}" if event.stage else ""
+        screen.progress(f"[{'#' * filled}{'.' * (BAR - filled)}] {ended}/{files} {stage}"[:78])
+
+    return on_event
+
+
+def report(screen: Terminal, summary: Summary) -> None:
+    """The summary table."""
+    headings = ("published", "unchanged", "in review", "failed", "parents", "children", "seconds")
+    counts = [summary.count(one) for one in ("published", "unchanged", "in_review", "failed")]
+    row = [str(count) for count in (*counts, summary.parents, summary.children)]
+    screen.table(headings, [[*row, f"{summary.seconds:.1f}"]])
+    if summary.count("in_review"):
+        screen.text("in review: nobody can find those until they are approved (--approve)")
+
+
+def as_data(summary: Summary) -> dict[str, object]:
+    """The summary for programs: documents by how they ended, and every file."""
+    return {
+        "published": summary.count("published"),
+        "unchanged": summary.count("unchanged"),
+        "in_review": summary.count("in_review"),
+        "failed": summary.count("failed"),
+        "parents": summary.parents,
+        "children": summary.children,
+        "seconds": round(summary.seconds, 3),
+        "files": [asdict(result) for result in _by_file(summary.results)],
+    }
+
+
+def _by_file(results: Sequence[Result]) -> list[Result]:
+    return sorted(results, key=lambda result: result.file)
