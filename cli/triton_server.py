@@ -15,7 +15,9 @@ from pathlib import Path
 from cli.model_environment import MODEL_REPOSITORY, ROOT, ModelEnvironment
 from cli.process import Child
 
-EXIT_SECONDS = 5
+# A model process needs seconds to let its weights go; cut short, it leaves shared memory behind.
+EXIT_SECONDS = 15
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where Triton keeps it, not a file of ours
 
 
 class TritonNotReady(RuntimeError):
@@ -38,6 +40,7 @@ def command(
         str(folder / "bin" / "tritonserver"),
         f"--model-repository={repository}",
         f"--backend-directory={folder / 'backends'}",
+        f"--backend-config=python,shm-region-prefix-name={shared_memory_prefix(grpc_port)}",
         "--model-control-mode=explicit",
         *(f"--load-model={model}" for model in models),
         *(f"--{protocol}-address={host}" for protocol in ports),
@@ -46,6 +49,16 @@ def command(
         "--allow-gpu-metrics=false",
         *(tracing(traces) if traces else ()),
     )
+
+
+def shared_memory_prefix(grpc_port: int) -> str:
+    return f"radrag-triton-{grpc_port}-"
+
+
+def forget_shared_memory(grpc_port: int) -> None:
+    """Removes what a killed server on this port left: the texts of its last requests are in it."""
+    for left in SHARED_MEMORY.glob(f"{shared_memory_prefix(grpc_port)}*"):
+        left.unlink(missing_ok=True)
 
 
 def tracing(endpoint: str) -> list[str]:
@@ -83,6 +96,7 @@ class TritonServer:
     grpc_port: int
     host: str = "127.0.0.1"
     repository: Path = MODEL_REPOSITORY
+    traces: str = ""
 
     @property
     def http(self) -> str:
@@ -98,7 +112,8 @@ class TritonServer:
 
     async def start(self, seconds: float = 120.0) -> None:
         """Returns when every model is READY. Raises TritonNotReady, and leaves nothing running then."""
-        line = command(self.models, self.host, self.grpc_port, repository=self.repository)
+        forget_shared_memory(self.grpc_port)
+        line = command(self.models, self.host, self.grpc_port, traces=self.traces, repository=self.repository)
         self.child.start(line, environ(os.environ), ROOT)
         try:
             await asyncio.wait_for(self._until_ready(), seconds)
@@ -109,7 +124,9 @@ class TritonServer:
                 await self.stop()
 
     async def stop(self) -> None:
-        await self.child.stop(EXIT_SECONDS + 10.0)
+        """Ends it and its model processes, and leaves nothing of theirs in memory."""
+        await self.child.stop(EXIT_SECONDS + 5.0)
+        forget_shared_memory(self.grpc_port)
 
     def kill(self) -> None:
         """As if the machine had taken it: the server and its model processes, at once."""
