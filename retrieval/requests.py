@@ -11,6 +11,8 @@ from retrieval.fingerprint import Fingerprint, QueryEmbedder
 from retrieval.publication import Batch, Header
 from retrieval.question import Question
 
+MOST_BYTES = 3 * 1024 * 1024
+
 
 def question(
     request: wire.SearchRequest, labels: frozenset[str], topics: Collection[str], today: int
@@ -127,6 +129,8 @@ def _embedder(field: str, message: wire.QueryEmbedder) -> QueryEmbedder:
 
 def batch(message: wire.IndexDocumentRequest.Passages) -> Batch:
     """Some passages of a publication; what they say of each other is checked where they are collected."""
+    if message.ByteSize() > MOST_BYTES:
+        raise InvalidArgument("passages", "must be at most 3 MB a message")
     return Batch(
         [_parent(f"passages.parents[{at}].", one) for at, one in enumerate(message.parents)],
         [_child(f"passages.children[{at}].", one) for at, one in enumerate(message.children)],
