@@ -1,0 +1,140 @@
+"""`radrag eval retrieval`: lends a run the product's chunker, models, store and fusion."""
+
+import argparse
+import hashlib
+import json
+import tempfile
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from cli import evaluate_models, places, private_index
+from cli.evaluate_parts import Cutter, Models
+from cli.exits import Exit
+from cli.private_index import PrivateIndex
+from cli.terminal import Terminal
+from evaluation import datasets, report, retrieval
+from evaluation.bounded import Progress
+from evaluation.cache import NumberCache
+from evaluation.provenance import provenance
+from evaluation.retrieval import Plan, Product
+from ingest.chunk import ChunkLimits
+from ingest.parents import ParentLimits
+from ingest.tokens import token_counter
+from radrag.settings import Settings
+from retrieval.fusion import Rrf
+
+POOLINGS = {"chunk": "", "late": "_late", "blend": "_blend"}
+
+
+async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
+    """Prints the table, or everything as JSON."""
+    settings = Settings.from_environ(environ)
+    dataset = datasets.load(given.dataset, given.split)
+    plan = _plan(given, settings)
+    async with AsyncExitStack() as stack:
+        product, described = await _product(given, settings, places.home(settings, environ), stack)
+        result = await retrieval.run(dataset, product, plan, _progress(screen))
+    values = _values(dataset, result, {**asdict(plan), **described})
+    if given.json:
+        screen.json(values)
+    else:
+        _show(screen, values, result)
+    return Exit.OK
+
+
+def _plan(given: argparse.Namespace, settings: Settings) -> Plan:
+    return Plan(
+        topics=settings.topics,
+        split_topics=given.split_topics,
+        limit=given.limit,
+        candidates=settings.candidates,
+        fusion=given.fusion or settings.fusion,
+        measures=tuple(given.measure) or Plan.measures,
+        at_once=given.at_once,
+    )
+
+
+async def _product(
+    given: argparse.Namespace, settings: Settings, home: Path, stack: AsyncExitStack
+) -> tuple[Product, dict[str, object]]:
+    embedder = settings.embedder_model + POOLINGS[given.pooling]
+    names = (embedder,) if given.no_reranker else (embedder, settings.reranker_model)
+    server = await stack.enter_async_context(evaluate_models.serving(settings, names, home))
+    prints = [await evaluate_models.fingerprint(server, name) for name in names]
+    caches = [NumberCache(home / "eval", one) for one in ("".join(prints[:1]), "".join(prints))]
+    for cache in caches:
+        stack.callback(cache.close)
+    limits, rrf = _limits(settings), Rrf(settings.rrf_k, _weights(settings))
+    cutter = Cutter(token_counter(places.ROOT / settings.embedder_tokenizer), limits)
+    models = Models(server, embedder, settings.reranker_model, cutter.framed, *caches)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="radrag-eval-")))
+    each = given.depth or settings.children_per_topic
+    index = PrivateIndex(folder, each)
+    stack.push_async_callback(index.close)
+    product = Product(
+        chunk=cutter.chunk,
+        embed=models.embed,
+        embed_question=models.embed_question,
+        index=index.add,
+        search=index.search,
+        fuse=partial(private_index.fuse, rrf=rrf, each=each, most=given.depth or settings.children),
+        rerank=None if given.no_reranker else models.rerank,
+    )
+    return product, {
+        "models": dict(zip(("embedder", "reranker"), names, strict=False)),
+        "fingerprints_sha256": [hashlib.sha256(one.encode()).hexdigest() for one in prints],
+        "children_per_topic": each,
+        "chunking": asdict(limits),
+        "rrf_k": rrf.k,
+        "weights": dict(rrf.weights),
+    }
+
+
+def _limits(settings: Settings) -> ChunkLimits:
+    return ChunkLimits(
+        ParentLimits(most=settings.max_parent_tokens),
+        max_child_tokens=settings.max_child_tokens,
+        min_child_characters=settings.min_child_characters,
+    )
+
+
+def _weights(settings: Settings) -> dict[str, float]:
+    return {"dense": settings.dense_weight, "bm25": settings.bm25_weight}
+
+
+def _values(
+    dataset: datasets.Dataset, result: retrieval.Result, settings: dict[str, object]
+) -> dict[str, object]:
+    text = json.dumps(settings, sort_keys=True, default=str)
+    return {
+        "dataset": dataset.name,
+        "split": dataset.split,
+        "data_sha256": dataset.sha256,
+        "unjudged_queries": dataset.unjudged_queries,
+        "misplaced_answers": dataset.misplaced_answers,
+        **asdict(result),
+        "settings": settings,
+        "settings_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        **provenance(places.ROOT),
+    }
+
+
+def _show(screen: Terminal, values: dict[str, object], result: retrieval.Result) -> None:
+    name = " ".join(part for part in (str(values["dataset"]), str(values["split"])) if part)
+    screen.text(
+        f"{name}: {result.queries} questions, {result.documents} documents, "
+        f"{result.parents} parents, {result.children} children; {result.seconds}"
+    )
+    if result.whole_in_child is not None:
+        screen.text(
+            f"the answer lies whole in one child for {result.whole_in_child:.3f}, "
+            f"in one parent for {result.whole_in_parent:.3f} of the questions"
+        )
+    screen.table(*report.retrieval_table(result.rows))
+
+
+def _progress(screen: Terminal) -> Progress:
+    return lambda stage, done, total: screen.progress(f"{stage} {done} of {total}")
