@@ -144,12 +144,13 @@ def settings_sha256(settings: Settings) -> str:
 
 async def serve(settings: Settings) -> None:
     """Runs the gateway until SIGTERM or SIGINT."""
-    async with _running(settings) as server:
+    async with running(settings) as server:
         await serving.until_stopped(server, settings.drain_seconds)
 
 
 @asynccontextmanager
-async def _running(settings: Settings) -> AsyncIterator[Server]:
+async def running(settings: Settings) -> AsyncIterator[Server]:
+    """A started gateway; its background and its connections end with the block."""
     servers = Servers(
         ModelServer(settings.embedder_url, "embedder"),
         ModelServer(settings.reranker_url, "reranker"),

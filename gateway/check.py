@@ -61,32 +61,39 @@ class Checker:
 
     def check(self, sentence: str) -> Checked:
         """The sentence as it may be released, and what was found. Offsets are code points."""
-        sentence = unicodedata.normalize("NFC", _CONTROL.sub("", sentence))
+        sentence, removed = self._cleaned(unicodedata.normalize("NFC", _CONTROL.sub("", sentence)))
         quoted = quotes(sentence)
         marked = markers(sentence, quoted)
-        text, removed = self._rewritten(defused(sentence, quoted), marked)
         spans = [(one.start, one.end) for one in quoted] + [(one.start, one.end) for one in marked]
         said = _without(sentence, spans)
-        checked = Checked(text, removed=removed, claims=_claims(sentence, said, quoted))
+        checked = Checked(sentence, removed=removed, claims=_claims(sentence, said, quoted))
         for part, quotes_in, numbers in _parts(sentence, quoted, marked):
             for number in numbers:
-                if self._exists(number):
-                    checked.places += self._places(number, part, quotes_in)
+                checked.places += self._places(number, part, quotes_in)
         checked.refuses = not checked.verified and is_refusal(said)
         return checked
 
     def _exists(self, number: int) -> bool:
         return 1 <= number <= len(self._sources)
 
-    def _rewritten(self, sentence: str, marked: list[Marker]) -> tuple[str, int]:
-        removed, pieces, at = 0, [], 0
+    def _cleaned(self, sentence: str) -> tuple[str, int]:
+        """The sentence with good markers only, as [n], and how many were bad. One out may make another."""
+        sentence, removed = defused(sentence, quotes(sentence)), 0
+        while True:
+            marked = markers(sentence, quotes(sentence))
+            bad = sum(not self._exists(number) for marker in marked for number in marker.numbers)
+            sentence, removed = self._rewritten(sentence, marked), removed + bad
+            if not bad:
+                return sentence, removed
+
+    def _rewritten(self, sentence: str, marked: list[Marker]) -> str:
+        pieces, at = [], 0
         for marker in marked:
             good = [number for number in marker.numbers if self._exists(number)]
-            removed += len(marker.numbers) - len(good)
             before = sentence[at : marker.start]
             pieces += [before if good else before.rstrip(" "), "".join(f"[{number}]" for number in good)]
             at = marker.end
-        return "".join([*pieces, sentence[at:]]), removed
+        return "".join([*pieces, sentence[at:]])
 
     def _places(self, number: int, part: str, quoted: list[Quote]) -> list[Place]:
         source = self._sources[number - 1]

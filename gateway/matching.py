@@ -15,7 +15,7 @@ _SIGNS = str.maketrans({**dict.fromkeys(_DASHES, "-"), **dict.fromkeys(_QUOTES, 
 _BRACKETS = str.maketrans("[]‹", "()<")
 # Invisible, or emphasis of Markdown: nothing a reader would miss.
 _SKIPPED = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff*\\")
-_NEGATION_BEFORE = re.compile(r"(?<!\w)(?:не|ни|без|нет|not?|never|without|cannot)\s+$", re.IGNORECASE)
+_NEGATION_BEFORE = re.compile(r"(?<!\w)(?:не|ни|без|нет|not?|never|without|cannot)[\s*_]+$", re.IGNORECASE)
 _LOOK_BACK = 12
 
 
@@ -46,10 +46,13 @@ class SourceText:
         at = text.find(quote)
         while at >= 0:
             end = at + len(quote)
-            if _whole(text, at, end):
+            if _whole(text, at, end) and not self._is_denied(places[at]):
                 return places[at], places[end - 1] + 1
             at = text.find(quote, at + 1)
         return None
+
+    def _is_denied(self, start: int) -> bool:
+        return _NEGATION_BEFORE.search(self.text[max(0, start - _LOOK_BACK) : start]) is not None
 
     @cached_property
     def _folded(self) -> tuple[str, list[int]]:
@@ -73,13 +76,9 @@ def _fold(text: str) -> tuple[str, list[int]]:
 
 
 def _whole(text: str, start: int, end: int) -> bool:
-    if (start and _joined(text[start - 1], text[start])) or (
-        end < len(text) and _joined(text[end - 1], text[end])
-    ):
-        return False
-    if _decimal(text[max(0, start - 2) : start], text[start]) or _decimal(text[end - 1], text[end : end + 2]):
-        return False
-    return _NEGATION_BEFORE.search(text[max(0, start - _LOOK_BACK) : start]) is None
+    before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    joined = _joined(before[-1:], text[start]) or _joined(text[end - 1], after[:1])
+    return not (joined or _decimal(before, text[start]) or _decimal(text[end - 1], after))
 
 
 def _joined(left: str, right: str) -> bool:

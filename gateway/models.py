@@ -69,19 +69,19 @@ class Embedder:
         """The vector of a question. Raises ModelUnavailable, DeadlineExceeded, Overloaded, Unavailable."""
         index = await self._index()
         self._notice(index.generation)
-        key = self._key(index, text)
+        model = index.embedder or self._model
+        weights = await self._weights.of(model)
+        key = self._key(model, weights, index.generation, text)
         if key in self._vectors:
             self._vectors.move_to_end(key)
             return self._vectors[key]
         try:
-            return self._kept(key, await self._embedded(index, text))
+            return self._kept(key, await self._embedded(model, weights, index.generation, text))
         except ModelUnavailable:
             self._weights.forget()
             raise
 
-    async def _embedded(self, index: Index, text: str) -> QueryVector:
-        model = index.embedder or self._model
-        weights = await self._weights.of(model)
+    async def _embedded(self, model: str, weights: str, generation: str, text: str) -> QueryVector:
         try:
             embedding = await self._server.embed(model, text, "query")
         except InvalidArgument:  # what we send is checked: a model that refuses it is not the one we need
@@ -89,7 +89,7 @@ class Embedder:
         if embedding.truncated:
             telemetry.TRUNCATIONS.labels(model).inc()
         values = tuple(float(value) for value in embedding.vectors[0])
-        return QueryVector(values, model, weights, index.generation, embedding.truncated)
+        return QueryVector(values, model, weights, generation, embedding.truncated)
 
     def _notice(self, generation: str) -> None:
         if generation != self._generation:
@@ -97,10 +97,8 @@ class Embedder:
             self._weights.forget()
             self._vectors.clear()
 
-    def _key(self, index: Index, text: str) -> bytes:
-        model = index.embedder or self._model
-        named = f"{model}\0{self._weights.known(model)}\0{index.generation}\0{text}"
-        return hmac.digest(self._secret, named.encode(), hashlib.sha256)
+    def _key(self, *named: str) -> bytes:
+        return hmac.digest(self._secret, "\0".join(named).encode(), hashlib.sha256)
 
     def _kept(self, key: bytes, vector: QueryVector) -> QueryVector:
         if self._keep:

@@ -28,12 +28,13 @@ _NUMBER = re.compile(
 )
 _RANGED = re.compile(rf"(?<![\d.,])(\d+)([.,]\d+)? — ({_NUMBER.pattern})")
 _CODE = re.compile(r"(?<!\w)(?=\w*\d)(?=\w*[^\W\d_])\w+(?!\w)")
+_COMPARISONS = "<>≤≥±"
 _RANGE = re.compile(r"(\d)\s?[-‑–—]\s?(?=\d)")
 
 
 @dataclass(frozen=True)
 class Quantities:
-    """The numbers of a text as (value, unit or ""), its units, and its codes."""
+    """The numbers of a text as (value, unit or ""), its units, and its codes with its comparison signs."""
 
     numbers: frozenset[tuple[str, str]]
     units: frozenset[str]
@@ -48,6 +49,7 @@ def quantities(text: str) -> Quantities:
         unit for word in re.findall(r"[%‰°]|[µμ]?[^\W\d_]+", text) if (unit := _unit(word)) and len(word) > 1
     }
     codes = {folded(code).upper() for code in _CODE.findall(text)} - attached
+    codes |= {sign for sign in text if sign in _COMPARISONS}
     return Quantities(
         frozenset(numbers), frozenset(units | ({"%"} if "%" in text else set())), frozenset(codes)
     )

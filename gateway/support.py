@@ -9,11 +9,13 @@ from itertools import pairwise
 
 from gateway.passage import Passage
 from gateway.quantities import Quantities, quantities
-from gateway.words import content_words, negated, share_found
+from gateway.words import content_words, negated, polar_words, share_found
 from radrag.sentences import sentences
 
 # One word in seven may be the writer's own; a short claim must be found whole.
 LEAST_SHARE = 0.85
+# Titles and headings may lend at most half of the words.
+LEAST_OWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Support:
     def place(self, claim: Claim) -> tuple[int, int] | None:
         """The window of the source's text that says what the claim says; None when none does."""
         fitting = [window for window in self._windows if self._says(window, claim)]
-        if not fitting:
+        if claim.is_empty or not fitting:
             return None
         best = max(
             fitting, key=lambda window: (share_found(claim.words, window.words), window.start - window.end)
@@ -93,8 +95,13 @@ class Support:
         return window.negated == claim.negated and self._holds(window, claim)
 
     def _holds(self, window: Window, claim: Claim) -> bool:
-        found = share_found(claim.words, window.words + self._above)
-        return _counts_agree(claim, window) and found >= LEAST_SHARE
+        return (
+            _counts_agree(claim, window)
+            and share_found(polar_words(claim.words), window.words) == 1
+            and share_found(claim.words, window.words + self._above) >= LEAST_SHARE
+            # A title alone says nothing about a subject.
+            and (bool(claim.quantities.numbers) or share_found(claim.words, window.words) >= LEAST_OWN)
+        )
 
     @cached_property
     def _windows(self) -> list[Window]:
@@ -107,7 +114,8 @@ class Support:
         pairs = [
             Window(one.start, two.end, text[one.start : two.end], one.header)
             for one, two in pairwise(single)
-            if not (_is_row(one.text) or _is_row(two.text))
+            # Where only one of the two denies, nobody can tell what the claim should.
+            if not (_is_row(one.text) or _is_row(two.text)) and one.negated == two.negated
         ]
         return [_trimmed(window) for window in single + pairs]
 

@@ -21,6 +21,8 @@ def _listed(name: str) -> frozenset[str]:
 _FUNCTION_WORDS = _listed("function")
 NEGATIONS = _listed("negation")
 _NEGATIVE_ENDING = re.compile(r"n['’]t\b", re.IGNORECASE)
+# Words whose opposite would turn a statement round: a paraphrase may not lose or change them.
+_POLAR = _listed("polar")
 # Words that only say that a source says something.
 REPORTING = _listed("reporting")
 
@@ -28,6 +30,11 @@ REPORTING = _listed("reporting")
 def content_words(text: str) -> list[str]:
     """The words that carry meaning, in order, lower case, `ё` as `е`, each in one script."""
     return [word for word in _words(text) if word not in _FUNCTION_WORDS and word not in NEGATIONS]
+
+
+def polar_words(words: Iterable[str]) -> list[str]:
+    """Those of the content words that have an opposite, such as `above` and `below`."""
+    return [word for word in words if word in _POLAR]
 
 
 def negated(text: str) -> bool:

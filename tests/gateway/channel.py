@@ -1,6 +1,6 @@
 """A pipeline behind the real protocol: server, interceptor, stubs; port 0."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -46,9 +46,11 @@ def service(pipeline: Pipeline) -> AssistantService:
 async def asking(pipeline: Pipeline = PIPELINE) -> AsyncIterator[AssistantServiceStub]:
     """The stub of a running service over this pipeline."""
     server = await serving.start(service(pipeline).add_to, "127.0.0.1:0")
-    async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-        yield assistant_pb2_grpc.AssistantServiceStub(channel)
-    await server.stop()
+    try:
+        async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+            yield assistant_pb2_grpc.AssistantServiceStub(channel)
+    finally:
+        await server.stop()
 
 
 async def search(pipeline: Pipeline, question: str = QUESTION, seconds: float = SECONDS) -> SearchResponse:
@@ -79,9 +81,6 @@ async def stream(
         return [frame async for frame in frames]
 
 
-def without(**stages: Callable[..., object]) -> Pipeline:
+def without(**stages: object) -> Pipeline:
     """The pipeline with other stages."""
     return replace(PIPELINE, **stages)  # type: ignore[arg-type]
-
-
-__all__ = ["Awaitable", "asking", "generate", "prompt", "search", "stream", "without"]

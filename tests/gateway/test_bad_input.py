@@ -47,10 +47,12 @@ BAD = {
         "filter.document_ids", "100",
     ),
     "as of": (
-        wire.GenerateRequest(question=QUESTION, filter=FILTER(as_of="2026-02-30")), "filter.as_of", "YYYY-MM-DD",
+        wire.GenerateRequest(question=QUESTION, filter=FILTER(as_of="2026-02-30")),
+        "filter.as_of", "YYYY-MM-DD",
     ),
     "as of without dashes": (
-        wire.GenerateRequest(question=QUESTION, filter=FILTER(as_of="20260201")), "filter.as_of", "YYYY-MM-DD",
+        wire.GenerateRequest(question=QUESTION, filter=FILTER(as_of="20260201")),
+        "filter.as_of", "YYYY-MM-DD",
     ),
     "no sources": (
         wire.GenerateRequest(question=QUESTION, limits=LIMITS(sources=0)), "limits.sources", "1 to 5",
@@ -59,7 +61,8 @@ BAD = {
         wire.GenerateRequest(question=QUESTION, limits=LIMITS(candidates=14)), "limits.candidates", "1 to 13",
     ),
     "too many tokens": (
-        wire.GenerateRequest(question=QUESTION, limits=LIMITS(max_tokens=513)), "limits.max_tokens", "1 to 512",
+        wire.GenerateRequest(question=QUESTION, limits=LIMITS(max_tokens=513)),
+        "limits.max_tokens", "1 to 512",
     ),
     "children": (
         wire.GenerateRequest(question=QUESTION, limits=LIMITS(children_per_topic=16)),
@@ -70,7 +73,7 @@ BAD = {
 
 def violation(failure: aio.AioRpcError) -> error_details_pb2.BadRequest.FieldViolation:
     bad = error_details_pb2.BadRequest()
-    assert rpc_status.from_call(failure).details[0].Unpack(bad)
+    assert rpc_status.from_call(failure).details[0].Unpack(bad)  # type: ignore[arg-type]
     (only,) = bad.field_violations
     return only
 

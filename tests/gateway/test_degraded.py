@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import pytest
 from google.rpc import error_details_pb2
@@ -25,8 +26,8 @@ DEGRADED = wire.Warning.KIND_DEGRADED
 KNOWN = "What is the annual dose limit for workers?"
 
 
-def missing(warnings: Sequence[wire.Warning]) -> list[str]:
-    return [warning.detail for warning in warnings if warning.kind == DEGRADED]
+def missing(warnings: Sequence[object]) -> list[str]:
+    return [one.detail for one in cast("Sequence[wire.Warning]", warnings) if one.kind == DEGRADED]
 
 
 def degraded_total(what: str) -> float:
@@ -95,7 +96,7 @@ async def test_without_generator_there_is_a_status_before_the_first_frame() -> N
             await ask(without(generate=no_generator), KNOWN)
         assert failure.value.code() is StatusCode.UNAVAILABLE
         info = error_details_pb2.ErrorInfo()
-        assert rpc_status.from_call(failure.value).details[0].Unpack(info)
+        assert rpc_status.from_call(failure.value).details[0].Unpack(info)  # type: ignore[arg-type]
         assert info.reason == "GENERATOR_UNAVAILABLE"
 
 
@@ -135,7 +136,7 @@ async def test_a_failed_rerank_row_stands_last_and_is_told() -> None:
     assert [one.document.document_id for one in reply.ranked_parents] == ["workers", "public"]
     assert reply.ranked_parents[0].scores.HasField("rerank")
     assert not reply.ranked_parents[1].scores.HasField("rerank")
-    (warning,) = reply.warnings
+    (warning,) = cast("Sequence[wire.Warning]", reply.warnings)
     assert (warning.kind, warning.detail) == (wire.Warning.KIND_RERANK_ROW_FAILED, "1")
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator
+from typing import cast
 
 import pytest
 from grpc import StatusCode
@@ -79,7 +80,9 @@ async def test_an_answer_cut_at_its_length_says_so_and_drops_the_half_sentence()
     assert reply.truncated
     assert reply.reason == "length"
     assert reply.text.endswith("[1].")
-    assert wire.Warning.KIND_TRUNCATED in {warning.kind for warning in reply.warnings}
+    assert wire.Warning.KIND_TRUNCATED in {
+        warning.kind for warning in cast("list[wire.Warning]", reply.warnings)
+    }
 
 
 async def test_a_complete_last_sentence_survives_the_cut() -> None:

@@ -1,0 +1,56 @@
+"""A canary in question, document and answer shows up in no log, span, metric or error."""
+
+import logging
+
+import pytest
+from grpc import aio
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client import REGISTRY, generate_latest
+
+from gateway.passage import Found, QueryVector
+from gateway.questions import Question
+from radrag import telemetry
+from tests.gateway.channel import generate, stream, without
+from tests.gateway.fakes import passage, saying
+
+CANARY = "Canaryword"
+ASKED = f"What is the annual dose limit for {CANARY}?"
+TEXT = f"The annual dose limit for {CANARY} is 20 mSv."
+
+
+async def found(question: Question, vector: QueryVector | None) -> Found:
+    return Found((passage("c", TEXT),), (), "g1", 7)
+
+
+async def broken(question: str, passages: object) -> object:
+    raise ValueError(f"{question} {passages}")
+
+
+async def test_the_canary_reaches_only_the_caller(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spans, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    monkeypatch.setattr(telemetry, "tracer", provider.get_tracer("test"))
+    caplog.set_level(logging.DEBUG)
+    pipeline = without(search=telemetry.traced("search", found), generate=saying(f"- “{TEXT}” [1]\n"))
+
+    reply = await generate(pipeline, ASKED)
+    assert CANARY in reply.text
+    await stream(pipeline, ASKED)
+    with pytest.raises(aio.AioRpcError) as failure:
+        await generate(without(search=found, rerank=telemetry.traced("rerank", broken)), ASKED)
+    with pytest.raises(aio.AioRpcError) as refused:
+        await generate(pipeline, CANARY * 500)
+
+    assert spans.get_finished_spans()
+    sinks = {
+        "errors": str(failure.value) + repr(failure.value.trailing_metadata()) + str(refused.value),
+        "logs": caplog.text,
+        "spans": "".join(span.to_json() for span in spans.get_finished_spans()),
+        "metrics": generate_latest(REGISTRY).decode(),
+        "stages": str(reply.stages) + str(reply.manifest),
+    }
+    assert [name for name, text in sinks.items() if CANARY in text] == []
