@@ -4,10 +4,18 @@ import argparse
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
+from cli import places
 from cli.exits import Exit
 from cli.terminal import Terminal
+from evaluation.calibrate import KEEP
 from evaluation.jsonl import DatasetError
+from evaluation.tally import REQUIRABLE
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+SAMPLES = places.ROOT / "samples"
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
@@ -26,10 +34,12 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="radrag eval", description="Measure how good it is.")
     commands = top.add_subparsers(required=True, metavar="WHAT")
     _retrieval(commands)
+    _functional(commands)
+    _calibrate(commands)
     return top
 
 
-def _retrieval(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _retrieval(commands: Commands) -> None:
     command = commands.add_parser("retrieval", help="BM25, dense, fusion and reranker on a BEIR folder")
     command.set_defaults(module="cli.evaluate_retrieval")
     command.add_argument("dataset", type=Path, help="folder with corpus.jsonl, queries.jsonl and qrels")
@@ -47,3 +57,56 @@ def _retrieval(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     command.add_argument("--no-reranker", action="store_true")
     command.add_argument("--at-once", type=int, default=4, metavar="N", help="calls running at once (4)")
     command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _functional(commands: Commands) -> None:
+    command = commands.add_parser("functional", help="the question set through a running service")
+    command.set_defaults(module="cli.evaluate_functional")
+    _questions(command, "questions.jsonl")
+    command.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument(
+        "--require", type=_requirement, action="append", default=[], metavar="NAME=SHARE",
+        help=f"status 1 when lower; repeatable: {', '.join(REQUIRABLE)}",
+    )  # fmt: skip
+    command.add_argument(
+        "--distractors",
+        type=int,
+        default=0,
+        metavar="N",
+        help="in an instance of its own, among N more children",
+    )
+    command.add_argument(
+        "--distractors-from", type=Path, action="append", default=[], metavar="FOLDER",
+        help="BEIR folders the distractors come from, by turns; repeatable",
+    )  # fmt: skip
+
+
+def _calibrate(commands: Commands) -> None:
+    command = commands.add_parser("calibrate", help="set the evidence thresholds from questions of their own")
+    command.set_defaults(module="cli.evaluate_calibrate")
+    _questions(command, "calibration.jsonl")
+    command.add_argument(
+        "--out", type=Path, default=places.ROOT / "gateway" / "thresholds.json", metavar="FILE"
+    )
+    command.add_argument(
+        "--keep", type=float, default=KEEP, metavar="SHARE", help=f"right answers to keep at least ({KEEP})"
+    )
+
+
+def _questions(command: argparse.ArgumentParser, name: str) -> None:
+    command.add_argument("--questions", type=Path, default=SAMPLES / name, metavar="FILE")
+    command.add_argument("--at-once", type=int, default=2, metavar="N", help="calls running at once (2)")
+    command.add_argument(
+        "--own", action="store_true", help="serve the samples in an instance of its own, on free ports"
+    )
+    command.add_argument(
+        "--samples", type=Path, default=places.ROOT / "var" / "samples", metavar="FOLDER", help="as built"
+    )
+
+
+def _requirement(text: str) -> tuple[str, float]:
+    name, _, share = text.partition("=")
+    if name not in REQUIRABLE:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(REQUIRABLE)}")
+    return name, float(share)

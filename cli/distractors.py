@@ -1,0 +1,56 @@
+"""Documents that answer nothing, spread over all topics: is the evidence still found among thousands?"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle
+from pathlib import Path
+
+from evaluation.datasets import Document, canonical
+from evaluation.jsonl import rows
+from ingest.document import Metadata
+from ingest.manifest import Item
+
+CountChildren = Callable[[Document], int]
+
+
+def distractors(
+    folders: Sequence[Path], children: int, topics: Sequence[str], count: CountChildren, out: Path
+) -> list[Item]:
+    """Documents of BEIR folders, taken by turns, that make at least `children` children, written below `out`.
+
+    Document n goes to topic n modulo their number. Raises DatasetError; fewer when the folders hold fewer.
+    """
+    items: list[Item] = []
+    for (folder, document), topic in zip(_by_turns(folders), cycle(topics), strict=False):
+        if children <= 0:
+            break
+        made = count(document)
+        if made:
+            items.append(_written(out, folder.name, document, topic))
+            children -= made
+    return items
+
+
+def _by_turns(folders: Sequence[Path]) -> Iterator[tuple[Path, Document]]:
+    waiting = [(folder, _documents(folder)) for folder in folders]
+    while waiting:
+        for pair in list(waiting):
+            document = next(pair[1], None)
+            if document is None:
+                waiting.remove(pair)
+            else:
+                yield pair[0], document
+
+
+def _documents(folder: Path) -> Iterator[Document]:
+    for row in rows(folder / "corpus.jsonl"):
+        yield Document(row.id("_id"), canonical(row.text("title", "")), canonical(row.text("text")))
+
+
+def _written(out: Path, folder: str, document: Document, topic: str) -> Item:
+    one = f"{folder}-{re.sub(r'[^0-9A-Za-z_-]', '_', document.id)}"
+    path = out / f"{one}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    title = document.title or document.text.strip().split("\n")[0][:100]
+    path.write_text(document.text, encoding="utf-8")
+    return Item(path, path.name, Metadata(document_id=f"distractor-{one}", title=title, topic=topic))

@@ -1,0 +1,73 @@
+"""A served instance for one evaluation: samples, and distractors when wanted, in a home of its own.
+
+The model server that runs is used when it has the models; retrieval and gateway are started here, on free
+ports, and stopped at the end. The index stays, so that a second run embeds nothing again.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from cli import demo, health, ingest, ports, services, supervision
+from cli.supervision import Service
+from cli.terminal import Terminal
+from ingest import pipeline
+from ingest.manifest import Item
+from ingest.wiring import wired
+from radrag.errors import FailedPrecondition
+from radrag.settings import Settings
+
+MODEL_SERVER = "triton"
+APPROVER = "evaluation"
+
+
+@asynccontextmanager
+async def served(
+    home: Path, items: Sequence[Item], screen: Terminal, environ: Mapping[str, str]
+) -> AsyncIterator[Settings]:
+    """An instance that holds `items`; yields its settings. Raises what starting and ingesting raise."""
+    shared = not await _lacks_models(environ)
+    own = _environ(home, environ, shared)
+    settings, parts = Settings.from_environ(own), _services(own, shared)
+    await supervision.up(parts, screen, 180.0)
+    try:
+        await _ingest(items, settings, own, screen)
+        yield settings
+    finally:
+        await supervision.down([one.child for one in parts])
+
+
+async def _lacks_models(environ: Mapping[str, str]) -> list[str]:
+    settings = Settings.from_environ(environ)
+    return await health.models_not_ready(settings.embedder_url, services.models(settings))
+
+
+def _environ(home: Path, environ: Mapping[str, str], shared: bool) -> dict[str, str]:
+    """The settings given, with a home of its own and the lowest free ports above the usual ones."""
+    own = {**environ, "RADRAG_HOME": str(home), "RADRAG_INDEX_PATH": str(home / "index")}
+    for shift in range(demo.STEP, demo.HIGHEST, demo.STEP):
+        moved = own | {
+            name: value
+            for name, value in demo.moved_up(shift).items()
+            if not (shared and name.endswith("_URL"))
+        }
+        if not ports.taken(port for one in _services(moved, shared) for port in one.ports):
+            return moved
+    raise FailedPrecondition("no free ports found for the evaluation", "PORT_TAKEN")
+
+
+def _services(environ: Mapping[str, str], shared: bool) -> list[Service]:
+    every = services.profile(Settings.from_environ(environ), environ).services
+    return [one for one in every if not (shared and one.child.name == MODEL_SERVER)]
+
+
+async def _ingest(
+    items: Sequence[Item], settings: Settings, environ: Mapping[str, str], screen: Terminal
+) -> None:
+    async with wired(ingest.plan(settings, environ, APPROVER)) as parts:
+        summary = await pipeline.run(items, parts, ingest.shown(screen, len(items)))
+    screen.progress("")
+    if failed := [one.file for one in summary.results if one.outcome == "failed"]:
+        raise FailedPrecondition(
+            f"{len(failed)} documents could not be ingested: {failed[0]} …", "NOT_INGESTED"
+        )
