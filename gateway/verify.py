@@ -4,6 +4,7 @@ Nothing is released before one sentence was found to be supported, or while the 
 refusal. What is released never depends on how the text was cut into pieces.
 """
 
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -17,6 +18,7 @@ from radrag.triton import Piece
 
 POLICIES = ("flag", "drop", "refuse")
 _THINK, _THOUGHT = "<think>", "</think>"
+_MAY_END = re.compile(r"[.!?…\n]")
 _ENDS = tuple('.!?…»”"]|')
 
 
@@ -51,13 +53,12 @@ class Verification:
         """Takes the next piece; returns what may be released now, often nothing."""
         self._raw += text
         visible = _visible(self._raw, final=False)
-        return self._take(visible, finished_sentences(visible), final=False)
+        return self._take(visible, self._finished(visible), final=False)
 
     def end(self, cut: bool) -> str:
         """Takes the end of the text. After a `cut` the last sentence counts only if it is supported."""
         visible = _visible(self._raw, final=True)
-        finished = finished_sentences(visible)
-        released = self._take(visible, finished, final=False)
+        released = self._take(visible, self._finished(visible), final=False)
         released += "" if self.refused else self._take(visible, sentences(visible), final=True, cut=cut)
         return released + self._last_word()
 
@@ -80,6 +81,13 @@ class Verification:
             (Kind.OTHER_LANGUAGE, ",".join(other) or None),
         ]
         return [Notice(kind, detail) for kind, detail in summary if detail is not None]
+
+    def _finished(self, visible: str) -> list[Span]:
+        """The finished sentences from the line on that is being read: nothing above it matters."""
+        if not _MAY_END.search(visible, self._read):
+            return []
+        line = visible.rfind("\n", 0, self._read) + 1
+        return [(line + start, line + end) for start, end in finished_sentences(visible[line:])]
 
     def _take(self, text: str, spans: list[Span], final: bool, cut: bool = False) -> str:
         released = ""
@@ -127,6 +135,8 @@ class Verification:
         checked, unsupported = unit.checked, _unsupported(unit.checked)
         self._seen["removed"] += checked.removed
         self._seen["refusals"] += checked.refuses
+        if not checked.text:
+            return ""
         if unsupported and self._policy == "drop":
             self._sentences.append(Notice(Kind.UNSUPPORTED_SENTENCE, "dropped"))
             return ""

@@ -44,8 +44,9 @@ def negated(text: str) -> bool:
 
 def share_found(wanted: Iterable[str], there: Iterable[str]) -> float:
     """The part of `wanted` words, 0..1, that have a form among `there`; 1 when nothing is wanted."""
-    words, known = set(wanted), list(there)
-    return sum(any(same(word, one) for one in known) for word in words) / len(words) if words else 1.0
+    words, known = set(wanted), set(there)
+    found = sum(word in known or any(same(word, one) for one in known) for word in words)
+    return found / len(words) if words else 1.0
 
 
 def same(one: str, other: str) -> bool:
