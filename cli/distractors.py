@@ -1,6 +1,5 @@
 """Documents that answer nothing, spread over all topics: is the evidence still found among thousands?"""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
@@ -26,7 +25,7 @@ def distractors(
             break
         made = count(document)
         if made:
-            items.append(_written(out, folder.name, document, topic))
+            items.append(_written(out, f"{folder.name}-{len(items)}", document, topic))
             children -= made
     return items
 
@@ -47,10 +46,9 @@ def _documents(folder: Path) -> Iterator[Document]:
         yield Document(row.id("_id"), canonical(row.text("title", "")), canonical(row.text("text")))
 
 
-def _written(out: Path, folder: str, document: Document, topic: str) -> Item:
-    one = f"{folder}-{re.sub(r'[^0-9A-Za-z_-]', '_', document.id)}"
-    path = out / f"{one}.md"
+def _written(out: Path, name: str, document: Document, topic: str) -> Item:
+    path = out / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     title = document.title or document.text.strip().split("\n")[0][:100]
     path.write_text(document.text, encoding="utf-8")
-    return Item(path, path.name, Metadata(document_id=f"distractor-{one}", title=title, topic=topic))
+    return Item(path, path.name, Metadata(document_id=f"distractor-{name}", title=title, topic=topic))

@@ -2,7 +2,7 @@
 
 import argparse
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -20,13 +20,22 @@ SAMPLES = places.ROOT / "samples"
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Reads the words after `eval` and runs the measurement they name."""
-    inner = parser().parse_args(given.words)
+    inner = parsed(given.words)
     command = importlib.import_module(inner.module)
     try:
         return int(await command.run(inner, screen, environ))
     except DatasetError as error:
         screen.note(f"radrag eval: {error}")
         return Exit.USAGE
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments after `eval`. Exits with status 2 and a usage line when they are wrong."""
+    top = parser()
+    given = top.parse_args(words)
+    if getattr(given, "distractors", 0) and not given.distractors_from:
+        top.error("--distractors needs --distractors-from FOLDER")
+    return given
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,8 +72,9 @@ def _functional(commands: Commands) -> None:
     command = commands.add_parser("functional", help="the question set through a running service")
     command.set_defaults(module="cli.evaluate_functional")
     _questions(command, "questions.jsonl")
-    command.add_argument("--markdown", action="store_true", help="print Markdown tables")
-    command.add_argument("--json", action="store_true", help="print JSON")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    form.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument(
         "--require", type=_requirement, action="append", default=[], metavar="NAME=SHARE",
         help=f"status 1 when lower; repeatable: {', '.join(REQUIRABLE)}",

@@ -46,7 +46,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     points = calibrate.curve(cases)
     point, degraded = calibrate.chosen(points, given.keep), calibrate.degraded(cases)
     source = _source(given, settings, cases)
-    _write(
+    written(
         given.out,
         {settings.reranker_model: _entry(point, models[settings.reranker_model], source)},
         {settings.embedder_model: _entry(degraded, models[settings.embedder_model], source)},
@@ -116,7 +116,7 @@ def _entry(point: Point | Degraded, model_sha256: str, source: dict[str, object]
     return {**values, "model_sha256": model_sha256, **source}
 
 
-def _write(path: Path, rerank: dict[str, object], degraded: dict[str, object]) -> None:
+def written(path: Path, rerank: dict[str, object], degraded: dict[str, object]) -> None:
     """Replaces the entries of these models and keeps those of others."""
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     values = {

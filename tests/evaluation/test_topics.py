@@ -26,5 +26,5 @@ def test_kmeans_puts_together_what_points_one_way() -> None:
 
 
 def test_kmeans_of_equal_vectors_still_ends() -> None:
-    vectors = np.ones((5, 4), dtype=np.float32) / 2
+    vectors = np.full((5, 4), 0.5, dtype=np.float32)
     assert set(topics.by_kmeans(list("abcde"), vectors, NAMES)) == set("abcde")
