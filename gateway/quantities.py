@@ -1,6 +1,7 @@
 """Reads numbers with their units, and codes such as `4A` or `T2`, out of English and Russian text. Pure."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from gateway.lookalikes import folded
@@ -26,8 +27,8 @@ _NUMBER = re.compile(
     r"(?<![\w.,])((?<![\w\d])[-−–](?=\d))?(?<![\w.,])(\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+)([.,]\d+)?"
     r"(?:[\s\u00a0]?([%‰]|°\s?[CС]?|[µμ]?[^\W\d_]{1,12}))?"
 )
-_RANGED = re.compile(rf"(?<![\d.,])(\d+)([.,]\d+)? — ({_NUMBER.pattern})")
-_CODE = re.compile(r"(?<!\w)(?=\w*\d)(?=\w*[^\W\d_])\w+(?!\w)")
+_CODE = re.compile(r"(?<!\w)(?=\w*\d)(?=\w*[^\W\d_])\w+(?:\.\d+)*(?!\w)")
+_TO = " — "
 _COMPARISONS = "<>≤≥±"
 _RANGE = re.compile(r"(\d)\s?[-‑–—]\s?(?=\d)")
 
@@ -36,14 +37,14 @@ _RANGE = re.compile(r"(\d)\s?[-‑–—]\s?(?=\d)")
 class Quantities:
     """The numbers of a text as (value, unit or ""), its units, and its codes with its comparison signs."""
 
-    numbers: frozenset[tuple[str, str]]
+    numbers: Counter[tuple[str, str]]
     units: frozenset[str]
     codes: frozenset[str]
 
 
 def quantities(text: str) -> Quantities:
     """What the text counts, in one spelling: `20 мЗв` and `20 mSv` are the same, `1,5` and `1.5` too."""
-    spaced = _RANGE.sub(r"\1 — ", text)
+    spaced = _RANGE.sub(rf"\1{_TO}", text)
     numbers, attached = _numbers(spaced)
     units = {
         unit for word in re.findall(r"[%‰°]|[µμ]?[^\W\d_]+", text) if (unit := _unit(word)) and len(word) > 1
@@ -51,29 +52,24 @@ def quantities(text: str) -> Quantities:
     codes = {folded(code).upper() for code in _CODE.findall(text)} - attached
     codes |= {sign for sign in text if sign in _COMPARISONS}
     return Quantities(
-        frozenset(numbers), frozenset(units | ({"%"} if "%" in text else set())), frozenset(codes)
+        Counter(numbers), frozenset(units | ({"%"} if "%" in text else set())), frozenset(codes)
     )
 
 
-def _numbers(text: str) -> tuple[set[tuple[str, str]], set[str]]:
-    numbers, attached = set(), set()
+def _numbers(text: str) -> tuple[list[tuple[str, str]], set[str]]:
+    numbers: list[tuple[str, str]] = []
+    attached, end = set(), 0
     for match in _NUMBER.finditer(text):
         unit, touches = _unit(match[4] or ""), bool(match[4]) and text[match.start(4) - 1].isdigit()
         if touches and not unit:
             continue  # a code: 4A
         if touches:
             attached.add(folded(match[0].lstrip("-−–")).upper())
-        numbers.add((_value(match[1] or "", match[2], match[3] or ""), unit))
-    return _with_range_units(numbers, text), attached
-
-
-def _with_range_units(numbers: set[tuple[str, str]], text: str) -> set[tuple[str, str]]:
-    """In `5 — 10 мм` the first number has the second's unit."""
-    for match in _RANGED.finditer(text):
-        unit, first = _unit(match[7] or ""), _value("", match[1], match[2] or "")
-        if unit and (first, "") in numbers:
-            numbers = (numbers - {(first, "")}) | {(first, unit)}
-    return numbers
+        if text[end : match.start()] == _TO and numbers and not numbers[-1][1]:
+            numbers[-1] = (numbers[-1][0], unit)  # in `5 — 10 мм` the first number has the second's unit
+        numbers.append((_value(match[1] or "", match[2], match[3] or ""), unit))
+        end = match.end()
+    return numbers, attached
 
 
 def _value(sign: str, whole: str, part: str) -> str:

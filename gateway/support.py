@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from gateway.passage import Passage
 from gateway.quantities import Quantities, quantities
-from gateway.words import content_words, negated, polar_words, share_found
+from gateway.words import content_words, negations, polar_words, share_found
 from radrag.sentences import sentences
 
 # One word in seven may be the writer's own; a short claim must be found whole.
@@ -40,8 +40,8 @@ class Window:
         return quantities(self.header)
 
     @cached_property
-    def negated(self) -> bool:
-        return negated(self.text)
+    def negations(self) -> int:
+        return negations(self.text)
 
 
 class Claim:
@@ -50,12 +50,12 @@ class Claim:
     def __init__(self, text: str) -> None:
         self.words = content_words(text)
         self.quantities = quantities(text)
-        self.negated = negated(text)
+        self.negations = negations(text)
 
     @property
     def is_bare(self) -> bool:
         """Whether it has no number, no code and no negation."""
-        return not (self.quantities.numbers or self.quantities.codes or self.negated)
+        return not (self.quantities.numbers or self.quantities.codes or self.negations)
 
     @property
     def is_empty(self) -> bool:
@@ -71,13 +71,16 @@ class Support:
         self._above = content_words(f"{passage.document.title} {' '.join(passage.heading_path)}")
 
     def place(self, claim: Claim) -> tuple[int, int] | None:
-        """The window of the source's text that says what the claim says; None when none does."""
-        fitting = [window for window in self._windows if self._says(window, claim)]
+        """The window of the source's text that says what the claim says; None when none does.
+
+        Where one sentence is about the same, its neighbour's numbers do not count.
+        """
+        single = [window for window in self._single if self._is_about(window, claim)]
+        about = single or [window for window in self._pairs if self._is_about(window, claim)]
+        fitting = [one for one in about if _denials_agree(claim, one) and _counts_agree(claim, one)]
         if claim.is_empty or not fitting:
             return None
-        best = max(
-            fitting, key=lambda window: (share_found(claim.words, window.words), window.start - window.end)
-        )
+        best = max(fitting, key=lambda one: (share_found(claim.words, one.words), one.start - one.end))
         return best.start, best.end
 
     def near(self, place: tuple[int, int], claim: Claim) -> bool:
@@ -85,39 +88,37 @@ class Support:
 
         A denial around a quote turns it round, and is never the source's.
         """
-        return not claim.negated and any(
-            self._holds(window, claim)
-            for window in self._windows
+        return not claim.negations and any(
+            self._is_about(window, claim) and _counts_agree(claim, window)
+            for window in self._single + self._pairs
             if window.start < place[1] and place[0] < window.end
         )
 
-    def _says(self, window: Window, claim: Claim) -> bool:
-        return window.negated == claim.negated and self._holds(window, claim)
-
-    def _holds(self, window: Window, claim: Claim) -> bool:
+    def _is_about(self, window: Window, claim: Claim) -> bool:
         return (
-            _counts_agree(claim, window)
-            and share_found(polar_words(claim.words), window.words) == 1
+            share_found(polar_words(claim.words), window.words) == 1
             and share_found(claim.words, window.words + self._above) >= LEAST_SHARE
             # A title alone says nothing about a subject.
             and (bool(claim.quantities.numbers) or share_found(claim.words, window.words) >= LEAST_OWN)
         )
 
     @cached_property
-    def _windows(self) -> list[Window]:
+    def _single(self) -> list[Window]:
         text, spans = self._passage.text, sentences(self._passage.text)
         headers = _headers([text[start:end] for start, end in spans], self._passage.context)
-        single = [
-            Window(start, end, text[start:end], header)
+        return [
+            _trimmed(Window(start, end, text[start:end], header))
             for (start, end), header in zip(spans, headers, strict=True)
         ]
-        pairs = [
-            Window(one.start, two.end, text[one.start : two.end], one.header)
-            for one, two in pairwise(single)
+
+    @cached_property
+    def _pairs(self) -> list[Window]:
+        return [
+            Window(one.start, two.end, self._passage.text[one.start : two.end], one.header)
+            for one, two in pairwise(self._single)
             # Where only one of the two denies, nobody can tell what the claim should.
-            if not (_is_row(one.text) or _is_row(two.text)) and one.negated == two.negated
+            if not (_is_row(one.text) or _is_row(two.text)) and bool(one.negations) == bool(two.negations)
         ]
-        return [_trimmed(window) for window in single + pairs]
 
 
 def coverage(question: str, text: str) -> float:
@@ -125,19 +126,27 @@ def coverage(question: str, text: str) -> float:
     return share_found(content_words(question), content_words(text))
 
 
+def _denials_agree(claim: Claim, window: Window) -> bool:
+    """Whether both deny, or neither; a claim that repeats nearly the whole window must deny as often."""
+    repeated = share_found(content_words(window.text), claim.words) >= LEAST_SHARE
+    said, there = claim.negations, window.negations
+    return said == there if repeated else bool(said) == bool(there)
+
+
 def _counts_agree(claim: Claim, window: Window) -> bool:
+    """Whether every number of the claim stands in the window, as often, and every code."""
     said, there, above = claim.quantities, window.quantities, window.header_quantities
     return said.codes <= there.codes | above.codes and all(
-        _number_agrees(value, unit, there, above) for value, unit in said.numbers
+        times <= _occurrences(value, unit, there, above) for (value, unit), times in said.numbers.items()
     )
 
 
-def _number_agrees(value: str, unit: str, there: Quantities, above: Quantities) -> bool:
-    numbers = there.numbers | above.numbers
+def _occurrences(value: str, unit: str, there: Quantities, above: Quantities) -> int:
+    numbers = there.numbers + above.numbers
     if not unit:
-        return any(value == number for number, _ in numbers)
+        return sum(times for (number, _), times in numbers.items() if number == value)
     # A table names the unit once, in its header.
-    return (value, unit) in numbers or ((value, "") in there.numbers and unit in above.units)
+    return numbers[value, unit] + (there.numbers[value, ""] if unit in above.units else 0)
 
 
 def _headers(pieces: list[str], context: str) -> list[str]:

@@ -37,9 +37,9 @@ def polar_words(words: Iterable[str]) -> list[str]:
     return [word for word in words if word in _POLAR]
 
 
-def negated(text: str) -> bool:
-    """Whether something is denied in the text."""
-    return _NEGATIVE_ENDING.search(text) is not None or any(word in NEGATIONS for word in _words(text))
+def negations(text: str) -> int:
+    """How many denials stand in the text."""
+    return len(_NEGATIVE_ENDING.findall(text)) + sum(word in NEGATIONS for word in _words(text))
 
 
 def share_found(wanted: Iterable[str], there: Iterable[str]) -> float:

@@ -1,0 +1,96 @@
+"""Every sentence of the sample documents passes as it stands, and hardly one passes when it was altered."""
+
+import random
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from gateway.__main__ import ROOT
+from gateway.check import Checker
+from radrag.sentences import sentences
+from tests.gateway.fakes import passage
+
+DOCUMENTS = sorted((ROOT / "samples" / "documents").rglob("*.md"))
+SWAPS = {
+    "мЗв": "мкЗв", "мкЗв": "мЗв", "mSv": "μSv", "μSv": "mSv", "мГр": "Гр", "mGy": "Gy", "Gy": "mGy",
+    "мм": "см", "см": "мм", "mm": "cm", "cm": "mm", "мл": "л", "ml": "l", "мс": "с", "ms": "s",
+    "kV": "mA", "кВ": "мА", "мин": "ч", "min": "h", "мг": "г", "mg": "g", "years": "months",
+    "лет": "месяцев", "%": "‰",
+}  # fmt: skip
+
+pytestmark = pytest.mark.skipif(not DOCUMENTS, reason="the sample documents are not there")
+
+
+def parts() -> Iterator[tuple[Checker, str, list[str]]]:
+    """Each section of each document: a checker over it, its text on one line, its sentences."""
+    for file in DOCUMENTS:
+        text = unicodedata.normalize("NFC", file.read_text(encoding="utf-8"))
+        for part in re.split(r"\n(?=#)", text):
+            lines = [" ".join(part[start:end].split()) for start, end in sentences(part)]
+            yield (
+                Checker([passage("p", part)]),
+                " ".join(part.split()),
+                [one for one in lines if is_prose(one)],
+            )
+
+
+def is_prose(sentence: str) -> bool:
+    return len(sentence) > 24 and not sentence.startswith(("|", "#"))
+
+
+def quoted(sentence: str) -> str:
+    return f"- «{sentence}» [1]"
+
+
+def told(sentence: str) -> str:
+    return sentence.lstrip("-* ").rstrip(".!?") + " [1]."
+
+
+def digit(sentence: str, chance: random.Random) -> str:
+    numbers = list(re.finditer(r"(?<![\w-])\d+(?![\w-]|\. )", sentence))
+    if not numbers:
+        return sentence
+    at = chance.randrange(*chance.choice(numbers).span())
+    return sentence[:at] + str((int(sentence[at]) + chance.randrange(1, 9)) % 10 or 9) + sentence[at + 1 :]
+
+
+def unit(sentence: str, chance: random.Random) -> str:
+    found = [
+        (match.span(), new)
+        for old, new in SWAPS.items()
+        for match in re.finditer(rf"(?<=\d ){re.escape(old)}(?!\w)", sentence)
+    ]
+    if not found:
+        return sentence
+    (start, end), new = chance.choice(found)
+    return sentence[:start] + new + sentence[end:]
+
+
+def negation(sentence: str, chance: random.Random) -> str:
+    return re.sub(r"(?<!\w)(?:не|not|без|without|no|нет|never) ", "", sentence, count=1, flags=re.IGNORECASE)
+
+
+@pytest.mark.parametrize("form", [quoted, told])
+def test_true_sentences_are_verified(form: Callable[[str], str]) -> None:
+    checks = [checker.check(form(one)).verified for checker, _, prose in parts() for one in prose]
+    assert len(checks) > 500
+    assert sum(checks) >= 0.99 * len(checks)
+
+
+@pytest.mark.parametrize("form", [quoted, told])
+@pytest.mark.parametrize("alter", [digit, unit, negation])
+def test_altered_sentences_are_caught(
+    alter: Callable[[str, random.Random], str], form: Callable[[str], str]
+) -> None:
+    chance = random.Random(20261201)
+    altered = [
+        (checker, new)
+        for checker, text, prose in parts()
+        for one in prose
+        if (new := alter(one, chance)) != one and new not in text
+    ]
+    caught = [not checker.check(form(one)).verified for checker, one in altered]
+    assert len(caught) > 100
+    assert sum(caught) >= 0.95 * len(caught), (sum(caught), len(caught))
