@@ -1,8 +1,10 @@
 """The product's chunker and models as a retrieval run wants them, with what they said kept on disk."""
 
+import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,7 +17,11 @@ from ingest.chunk import ChunkLimits, chunk
 from ingest.document import Document, Metadata
 from ingest.embed import Span, framed
 from ingest.tokens import TokenCounter
+from radrag.errors import DeadlineExceeded, Overloaded
 from radrag.triton import ModelServer
+
+P, R = ParamSpec("P"), TypeVar("R")
+PAUSES = (2.0, 10.0, 30.0, 60.0)  # seconds
 
 Framed = tuple[str, list[Span]]
 """A parent's text with its context in front, and its children's places in that."""
@@ -64,7 +70,7 @@ class Models:
         text, spans = self.framed[parent.id]
 
         async def compute() -> Vectors:
-            return (await self.server.embed(self.embedder, text, "document", spans)).vectors
+            return (await patiently(self.server.embed, self.embedder, text, "document", spans)).vectors
 
         return await self.vectors.get(f"document {spans} {text}", compute)
 
@@ -72,7 +78,7 @@ class Models:
         """The question's vector, [1, dimension]."""
 
         async def compute() -> Vectors:
-            return (await self.server.embed(self.embedder, question, "query")).vectors
+            return (await patiently(self.server.embed, self.embedder, question, "query")).vectors
 
         return await self.vectors.get(f"query {question}", compute)
 
@@ -81,11 +87,21 @@ class Models:
         texts = ["\n".join(part for part in (one.context, one.text) if part) for one in parents]
 
         async def compute() -> Vectors:
-            scores = await self.server.rerank(self.reranker, question, texts)
+            scores = await patiently(self.server.rerank, self.reranker, question, texts)
             return np.array([[score.value] for score in scores], dtype=np.float32)
 
         scores = await self.scores.get(json.dumps([question, texts]), compute)
         return [float(score) for score in scores.ravel()]
+
+
+async def patiently(ask: Callable[P, Awaitable[R]], *given: P.args, **named: P.kwargs) -> R:
+    """Asks again, after a while, when a model is too busy: a measurement has time, and no caller who waits."""
+    for pause in PAUSES:
+        try:
+            return await ask(*given, **named)
+        except (Overloaded, DeadlineExceeded):
+            await asyncio.sleep(pause)
+    return await ask(*given, **named)
 
 
 def _named(whole: Document, level: str, one: passage.Parent | passage.Child) -> str:
