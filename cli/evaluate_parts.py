@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from ingest.tokens import TokenCounter
 from radrag.errors import DeadlineExceeded, Overloaded
 from radrag.triton import ModelServer
 
-P, R = ParamSpec("P"), TypeVar("R")
 PAUSES = (2.0, 10.0, 30.0, 60.0)  # seconds
 
 Framed = tuple[str, list[Span]]
@@ -70,38 +69,38 @@ class Models:
         text, spans = self.framed[parent.id]
 
         async def compute() -> Vectors:
-            return (await patiently(self.server.embed, self.embedder, text, "document", spans)).vectors
+            return (await self.server.embed(self.embedder, text, "document", spans)).vectors
 
-        return await self.vectors.get(f"document {spans} {text}", compute)
+        return await self.vectors.get(f"document {spans} {text}", partial(patiently, compute))
 
     async def embed_question(self, question: str) -> Vectors:
         """The question's vector, [1, dimension]."""
 
         async def compute() -> Vectors:
-            return (await patiently(self.server.embed, self.embedder, question, "query")).vectors
+            return (await self.server.embed(self.embedder, question, "query")).vectors
 
-        return await self.vectors.get(f"query {question}", compute)
+        return await self.vectors.get(f"query {question}", partial(patiently, compute))
 
     async def rerank(self, question: str, parents: Sequence[Parent]) -> list[float]:
         """A score per parent, as it is read alone: title, headings, header rows, text."""
         texts = ["\n".join(part for part in (one.context, one.text) if part) for one in parents]
 
         async def compute() -> Vectors:
-            scores = await patiently(self.server.rerank, self.reranker, question, texts)
+            scores = await self.server.rerank(self.reranker, question, texts)
             return np.array([[score.value] for score in scores], dtype=np.float32)
 
-        scores = await self.scores.get(json.dumps([question, texts]), compute)
+        scores = await self.scores.get(json.dumps([question, texts]), partial(patiently, compute))
         return [float(score) for score in scores.ravel()]
 
 
-async def patiently(ask: Callable[P, Awaitable[R]], *given: P.args, **named: P.kwargs) -> R:
-    """Asks again, after a while, when a model is too busy: a measurement has time, and no caller who waits."""
+async def patiently(ask: Callable[[], Awaitable[Vectors]]) -> Vectors:
+    """Asks again, after a while, when a model is too busy: a measurement can wait."""
     for pause in PAUSES:
         try:
-            return await ask(*given, **named)
+            return await ask()
         except (Overloaded, DeadlineExceeded):
             await asyncio.sleep(pause)
-    return await ask(*given, **named)
+    return await ask()
 
 
 def _named(whole: Document, level: str, one: passage.Parent | passage.Child) -> str:
