@@ -1,0 +1,41 @@
+"""requirements.lock: what set-up installs, on any index, on the oldest Python we promise."""
+
+import re
+import tomllib
+from importlib.metadata import distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parent.parent
+LINES = (ROOT / "requirements.lock").read_text().splitlines()
+PINS = dict(line.split("==") for line in LINES if not line.startswith("#"))
+DEBIAN_12 = "3.11.2"
+
+
+def test_every_line_is_an_exact_version_and_no_index_or_file() -> None:
+    assert all(re.fullmatch(r"[a-z0-9-]+==[\w.+!]+", line) for line in LINES if not line.startswith("#"))
+
+
+def test_this_environment_is_the_locked_one() -> None:
+    """Otherwise the tests prove another set of versions than set-up installs."""
+    found = {name: distribution(name).version for name in PINS}
+    assert {name: Version(one) for name, one in found.items()} == {n: Version(v) for n, v in PINS.items()}
+
+
+def test_every_package_installs_on_debian_12() -> None:
+    for name in PINS:
+        wanted = distribution(name).metadata["Requires-Python"] or ""
+        assert SpecifierSet(wanted).contains(DEBIAN_12), f"{name} wants Python {wanted}"
+
+
+def test_every_requirement_is_in_the_lock_and_nothing_heavy_crept_in() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = declared["project"]["optional-dependencies"].values()
+    groups = [*extras, declared["project"]["dependencies"], declared["dependency-groups"]["dev"]]
+    named = {canonicalize_name(Requirement(line).name) for group in groups for line in group}
+    assert named - {"radrag"} <= PINS.keys()
+    assert not {"torch", "transformers", "opencv-python", "easyocr"} & PINS.keys()
