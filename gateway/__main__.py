@@ -36,6 +36,8 @@ from radrag.settings import SettingError, Settings
 from radrag.telemetry import traced
 from radrag.triton import ModelServer
 
+log = logging.getLogger(__name__)
+
 ROOT = Path(__file__).parent.parent
 # What shapes an answer besides the models and the index: a reply's manifest holds their hash.
 SHAPING = (
@@ -67,7 +69,9 @@ class Gateway:
 
 def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
     """Everything the gateway is made of, connected."""
-    template = TEMPLATES[settings.generator_template]
+    template, points = TEMPLATES[settings.generator_template], thresholds.load(_file(settings.thresholds))
+    if not points.calibrated:
+        log.warning("the evidence thresholds are placeholders: calibrate them before use")
     current = CurrentIndex(index.describe)
     embedding_weights = Weights(servers.embedder)
     embedder = Embedder(
@@ -87,7 +91,7 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         verify=traced("verify", verify),
         generator_ready=generator.ready,
         renew_index=current.renew,
-        judge=Judge(thresholds.load(_file(settings.thresholds)), settings.reranker_model),
+        judge=Judge(points, settings.reranker_model),
         messages=messages.load(_file(settings.messages)),
         seconds=Seconds(
             settings.embed_seconds, settings.search_seconds, settings.rerank_seconds,
@@ -136,10 +140,10 @@ class Models:
 
 
 def settings_sha256(settings: Settings) -> str:
-    """The hash of what shapes an answer: the rules' text, sampling, limits and thresholds."""
+    """The hash of what shapes an answer: rules, sampling, limits, thresholds, messages, our version."""
     shaping = [f"{name}={getattr(settings, name)}" for name in SHAPING]
-    files = [_file(settings.thresholds).read_text(encoding="utf-8"), *RULES.values()]
-    return hashlib.sha256("\n".join([*shaping, *files]).encode()).hexdigest()
+    files = [_file(path).read_text(encoding="utf-8") for path in (settings.thresholds, settings.messages)]
+    return hashlib.sha256("\n".join([_version(), *shaping, *files, *RULES.values()]).encode()).hexdigest()
 
 
 async def serve(settings: Settings) -> None:

@@ -56,7 +56,10 @@ class Citation:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The sources found for a question, and whether they are enough to answer from."""
+    """The sources found for a question, and whether they are enough to answer from.
+
+    `embedder` and its weights' hash name what embedded the question; empty when nothing did.
+    """
 
     question: Question
     outcome: Outcome
@@ -66,6 +69,8 @@ class Evidence:
     gate: str = ""
     generation: str = ""
     revision: int = 0
+    embedder: str = ""
+    embedder_sha256: str = ""
 
     def lacks(self, part: str) -> bool:
         """Whether this reply had to do without the named part."""

@@ -1,6 +1,6 @@
 """Counts around the answer path: outcomes, missing parts, citations, tokens, first-token times."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
 from gateway.answer import Event, Evidence, Finish, Kind, Notice, Prompted
@@ -27,9 +27,9 @@ class Counted:
         _evidence(prompted.evidence)
         return prompted
 
-    async def answer(self, question: Question) -> AsyncIterator[Event]:
+    async def answer(self, question: Question) -> AsyncGenerator[Event, None]:
         """As Pipeline.answer."""
-        async with aclosing(self._pipeline.answer(question)) as events:  # type: ignore[type-var]  # typed as an iterator
+        async with aclosing(self._pipeline.answer(question)) as events:
             async for event in events:
                 if isinstance(event, Finish):
                     _finish(event)

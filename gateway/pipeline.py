@@ -6,24 +6,13 @@ decided here: a reply says so in a notice, and is never worse than it admits.
 """
 
 import math
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
-from gateway.answer import (
-    Event,
-    Evidence,
-    Finish,
-    Kind,
-    Notice,
-    Outcome,
-    Prompt,
-    Prompted,
-    Sources,
-    Text,
-)  # fmt: skip
+from gateway.answer import Event, Evidence, Finish, Kind, Notice, Outcome, Prompt, Prompted, Sources, Text
 from gateway.deadlines import Seconds, timely, within
 from gateway.drafting import Draft, again, ours
 from gateway.messages import Messages
@@ -38,6 +27,10 @@ from radrag.triton import Piece, Score
 # A model that is missing degrades the reply; one that is overloaded does not: the caller may come back.
 MISSING = (ModelUnavailable, DeadlineExceeded)
 
+MODELS = {Notice(Kind.DEGRADED, "embedder"), Notice(Kind.DEGRADED, "reranker")}
+# The part of the time left that a step may use: one that hangs leaves the rest to answer without it.
+EMBED, SEARCH, RERANK, ASK = 0.3, 0.6, 0.6, 0.5
+
 
 @dataclass(frozen=True)
 class Pipeline:
@@ -49,7 +42,7 @@ class Pipeline:
     rerank: Callable[[str, Sequence[str]], Awaitable[list[Score]]]
     prompt: Callable[[Question, Sequence[Passage]], Awaitable[Prompt]]
     generate: Callable[[str, int], AsyncGenerator[Piece, None]]
-    verify: Callable[[Verification, AsyncGenerator[Piece, None]], AsyncIterator[str]]
+    verify: Callable[[Verification, AsyncGenerator[Piece, None]], AsyncGenerator[str, None]]
     generator_ready: Callable[[], Awaitable[bool]]
     renew_index: Callable[[], Awaitable[object]]
     judge: Judge
@@ -71,10 +64,11 @@ class Pipeline:
         else:
             outcome, reason = self.judge.ranked(ranked)
         warnings = await self._with_generator((*missing, *failed))
-        return Evidence(
-            question, outcome, reason, ranked[: question.limits.sources], warnings,
-            generation=found.generation, revision=found.revision,
-        )  # fmt: skip
+        best = ranked[: question.limits.sources]
+        evidence = Evidence(question, outcome, reason, best, warnings, "", found.generation, found.revision)
+        if vector is None:
+            return evidence
+        return replace(evidence, embedder=vector.embedder, embedder_sha256=vector.weights_sha256)
 
     async def write(self, question: Question) -> Prompted:
         """The evidence and the prompt a generator would get; no prompt where none is worth asking."""
@@ -85,7 +79,7 @@ class Pipeline:
         evidence = replace(evidence, passages=prompt.sources, warnings=(*evidence.warnings, *prompt.warnings))
         return Prompted(evidence, prompt)
 
-    async def answer(self, question: Question) -> AsyncIterator[Event]:
+    async def answer(self, question: Question) -> AsyncGenerator[Event, None]:
         """Sources, then checked text, then one finish. A failure before the first event is raised."""
         began = self.clock()
         prompted = await self.write(question)
@@ -109,7 +103,7 @@ class Pipeline:
             first = await anext(pieces, None)  # a generator that is down says so before the first event
             yield Sources(evidence.passages)
             try:
-                async with aclosing(self.verify(answer, again(first, pieces))) as checked:  # type: ignore[type-var]  # typed as an iterator
+                async with aclosing(self.verify(answer, again(first, pieces))) as checked:
                     async for text in checked:
                         draft.sent()
                         yield Text(text)
@@ -129,11 +123,11 @@ class Pipeline:
     async def _searched(self, question: Question) -> tuple[QueryVector | None, Found, tuple[Notice, ...]]:
         warnings: tuple[Notice, ...] = ()
         try:
-            vector = await within(self.seconds.embed, 0.3, partial(self.embed, question.text))
+            vector = await within(self.seconds.embed, EMBED, partial(self.embed, question.text))
             warnings += (Notice(Kind.TRUNCATED, "embedder"),) if vector.truncated else ()
         except MISSING:
             vector, warnings = None, (Notice(Kind.DEGRADED, "embedder"),)
-        found = await within(self.seconds.search, 0.6, partial(self.search, question, vector))
+        found = await within(self.seconds.search, SEARCH, partial(self.search, question, vector))
         # Without a vector there is no dense leg: that is said already.
         legs = [leg for leg in found.missing_legs if vector or leg != "dense"]
         return vector, found, (*warnings, *(Notice(Kind.DEGRADED, leg) for leg in legs))
@@ -145,7 +139,7 @@ class Pipeline:
             return (), ()
         texts = [passage.readable for passage in found.passages]
         try:
-            scores = await within(self.seconds.rerank, 0.6, partial(self.rerank, question.text, texts))
+            scores = await within(self.seconds.rerank, RERANK, partial(self.rerank, question.text, texts))
         except MISSING:
             scores = []
         failed = sum(math.isnan(score.value) for score in scores)
@@ -158,11 +152,10 @@ class Pipeline:
 
     async def _with_generator(self, warnings: tuple[Notice, ...]) -> tuple[Notice, ...]:
         """Whoever gets a degraded reply wants to know whether there is anyone left to write an answer."""
-        models = {Notice(Kind.DEGRADED, "embedder"), Notice(Kind.DEGRADED, "reranker")}
-        if models.isdisjoint(warnings):
+        if MODELS.isdisjoint(warnings):
             return warnings
         try:
-            ready = await within(0.5, 0.5, self.generator_ready)
+            ready = await within(0.5, ASK, self.generator_ready)
         except DeadlineExceeded:
             ready = False
         return warnings if ready else (*warnings, Notice(Kind.DEGRADED, "generator"))

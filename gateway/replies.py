@@ -1,7 +1,7 @@
 """Turns what the answer path says into what goes over the wire. No decisions are made here."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from google.protobuf.duration_pb2 import Duration
@@ -89,7 +89,7 @@ class Replies:
     def _manifest(self, evidence: Evidence, prompt: str) -> wire.Manifest:
         documents = (one.document for one in evidence.passages)
         return wire.Manifest(
-            models=[model(one) for one in self.models()],
+            models=[model(one) for one in self._used(evidence)],
             prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest() if prompt else "",
             index_generation=evidence.generation,
             index_revision=evidence.revision,
@@ -97,6 +97,14 @@ class Replies:
             settings_sha256=self.settings_sha256,
             as_of=evidence.question.as_of.isoformat(),
         )
+
+    def _used(self, evidence: Evidence) -> Iterator[Model]:
+        """The models behind this reply: none that was missing, and the embedder that made the index."""
+        for one in self.models():
+            if one.role == "embedder" and evidence.embedder:
+                yield Model(one.role, evidence.embedder, evidence.embedder_sha256)
+            elif not evidence.lacks(one.role):
+                yield one
 
 
 def sources(event: Sources) -> wire.GenerateStreamResponse:

@@ -47,7 +47,7 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
         """A checked answer in one reply: the streamed one, collected."""
         question, recording = self._read(request)
         text = ""
-        async with aclosing(self.answers.answer(question)) as events:  # type: ignore[type-var]  # typed as an iterator
+        async with aclosing(self.answers.answer(question)) as events:
             async for event in events:
                 if isinstance(event, Text):
                     text += event.text
@@ -62,7 +62,7 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
     ) -> AsyncIterator[wire.GenerateStreamResponse]:
         """A checked answer as it is written."""
         question, recording = self._read(request)
-        async with aclosing(self.answers.answer(question)) as events:  # type: ignore[type-var]  # typed as an iterator
+        async with aclosing(self.answers.answer(question)) as events:
             async for event in events:
                 if isinstance(event, Sources):
                     yield replies.sources(event)

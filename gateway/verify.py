@@ -6,7 +6,7 @@ refusal. What is released never depends on how the text was cut into pieces.
 
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -157,7 +157,7 @@ class Verification:
         return Citation(place.number, *span, passage, start, end, quote, place.verified)
 
 
-async def verify(answer: Verification, pieces: AsyncGenerator[Piece, None]) -> AsyncIterator[str]:
+async def verify(answer: Verification, pieces: AsyncGenerator[Piece, None]) -> AsyncGenerator[str, None]:
     """The checked text of `pieces`, sentence by sentence. A refusal stops the generator."""
     finish_reason = ""
     async with aclosing(pieces):

@@ -79,6 +79,7 @@ async def test_without_embedder_words_alone_are_searched() -> None:
 
     reply = await generate(without(embed=down("embedder"), search=found), KNOWN)
     assert seen == [None]
+    assert not reply.manifest.models
     assert missing(reply.warnings) == ["embedder"]
     assert reply.outcome == wire.OUTCOME_ANSWERED
 

@@ -11,6 +11,7 @@ from prometheus_client import REGISTRY
 
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.errors import ModelUnavailable
+from radrag.telemetry import traced
 from radrag.triton import Piece
 from tests.gateway.channel import QUESTION, asking, generate, stream, without
 from tests.gateway.fakes import saying
@@ -103,7 +104,7 @@ async def test_a_cancelled_stream_stops_the_generator_within_a_second(reads: int
         finally:
             stopped.set()
 
-    async with asking(without(generate=endless)) as stub:
+    async with asking(without(generate=traced("generate", endless))) as stub:
         call = stub.GenerateStream(wire.GenerateStreamRequest(question=QUESTION))
         for _ in range(reads):
             await call.read()
