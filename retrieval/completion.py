@@ -1,13 +1,13 @@
 """Work that must not be left half-way: a cancelled caller waits for it to end before it goes."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
 T = TypeVar("T")
 
 
-async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+async def to_the_end(work: Awaitable[T]) -> T:
     """Awaits `work`. When cancelled meanwhile, lets it end first: a thread that writes cannot be stopped."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None

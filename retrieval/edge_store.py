@@ -11,6 +11,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -54,6 +55,7 @@ class EdgeStore:
         self._folder = folder
         self._shards: dict[Collection, qdrant.EdgeShard] = {}
         self._unflushed: Counter[Collection] = Counter()
+        self._writer = ThreadPoolExecutor(1, "edge-writer")  # so that writes do not queue behind searches
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.glob("*/[!.]*/edge_config.json")):
             self._open(Collection(path.parent.parent.name, path.parent.name))
@@ -76,37 +78,36 @@ class EdgeStore:
     async def create(self, collection: Collection, dimension: int) -> None:
         """See Store. The shard is made aside and moved into place, so a half-made one is never opened."""
         if collection not in self._shards:
-            await asyncio.to_thread(self._create, collection, dimension)
+            await self._do("created", lambda: self._create(collection, dimension))
 
     def _create(self, collection: Collection, dimension: int) -> None:
         aside = self._folder / collection.generation / f".{collection.topic}"
-        with _failures("created"):
-            shutil.rmtree(aside, ignore_errors=True)
-            shard = qdrant.EdgeShard.create(str(aside), _config(dimension))
-            for field, schema in _schema():
-                shard.update(qdrant.UpdateOperation.create_field_index(field, schema))
-            shard.flush()
-            shard.close()
-            aside.rename(self._path(collection))
-            _sync(self._folder / collection.generation)
-            self._shards[collection] = qdrant.EdgeShard.load(str(self._path(collection)))
+        shutil.rmtree(aside, ignore_errors=True)
+        shard = qdrant.EdgeShard.create(str(aside), _config(dimension))
+        for field, schema in _schema():
+            shard.update(qdrant.UpdateOperation.create_field_index(field, schema))
+        shard.flush()
+        shard.close()
+        aside.rename(self._path(collection))
+        _sync(self._folder / collection.generation)
+        self._shards[collection] = qdrant.EdgeShard.load(str(self._path(collection)))
 
     async def write(self, collection: Collection, points: Sequence[Point]) -> None:
         """See Store."""
         shard = self._shard(collection)
         for first in range(0, len(points), POINTS_A_WRITE):
             some = [_point(point) for point in points[first : first + POINTS_A_WRITE]]
-            await _off_loop("written", partial(shard.update, qdrant.UpdateOperation.upsert_points(some)))
+            await self._do("written", partial(shard.update, qdrant.UpdateOperation.upsert_points(some)))
         self._unflushed[collection] += len(points)
 
     async def secure(self, collection: Collection) -> None:
         """See Store. Syncs the write-ahead log; flushes only so often that a start has little to replay."""
         shard = self._shard(collection)
         if self._unflushed[collection] >= POINTS_A_FLUSH:
-            await _off_loop("flushed", shard.flush)
+            await self._do("flushed", shard.flush)
             self._unflushed[collection] = 0
         else:
-            await _off_loop("flushed", lambda: _sync(*(self._path(collection) / "wal").iterdir()))
+            await self._do("flushed", lambda: _sync(*(self._path(collection) / "wal").iterdir()))
 
     async def nearest(
         self, collection: Collection, query: Sequence[float] | SparseVector, where: Where, limit: int
@@ -119,24 +120,24 @@ class EdgeStore:
             with_payload=qdrant.PayloadSelector.Include(list(HIT_FIELDS)),
         )
         shard = self._shard(collection)
-        found = await _off_loop("searched", lambda: shard.query(request))
+        found = await _read("searched", lambda: shard.query(request))
         return [Hit(score=point.score, **(point.payload or {})) for point in found]
 
     async def fetch(self, collection: Collection, point_ids: Sequence[str]) -> list[Record]:
         """See Store."""
         shard = self._shard(collection)
-        found = await _off_loop("read", lambda: shard.retrieve(list(point_ids), True, False))
+        found = await _read("read", lambda: shard.retrieve(list(point_ids), True, False))
         return [Record(str(point.id), point.payload or {}) for point in found]
 
     async def find(self, collection: Collection, where: Where) -> list[Record]:
         """See Store."""
         shard = self._shard(collection)
-        return await _off_loop("read", lambda: list(_scroll(shard, where)))
+        return await _read("read", lambda: list(_scroll(shard, where)))
 
     async def count(self, collection: Collection, where: Where) -> int:
         """See Store."""
         shard, request = self._shard(collection), qdrant.CountRequest(exact=True, filter=_filter(where))
-        return await _off_loop("read", lambda: shard.count(request))
+        return await _read("read", lambda: shard.count(request))
 
     async def delete(self, collection: Collection, where: Where) -> None:
         """See Store."""
@@ -149,12 +150,12 @@ class EdgeStore:
 
     async def _update(self, collection: Collection, operation: qdrant.UpdateOperation) -> None:
         shard = self._shard(collection)
-        await _off_loop("written", lambda: shard.update(operation))
+        await self._do("written", lambda: shard.update(operation))
         self._unflushed[collection] += 1
 
     async def point_to(self, generation: str, topics: Sequence[str]) -> None:
         """See Store. One file, replaced in one step."""
-        await _off_loop("written", lambda: self._point_to(generation))
+        await self._do("written", lambda: self._point_to(generation))
 
     def _point_to(self, generation: str) -> None:
         aside = self._folder / "current.new"
@@ -172,20 +173,25 @@ class EdgeStore:
         """See Store."""
         shard = self._shards.pop(collection, None)
         if shard is not None:
-            await _off_loop("dropped", shard.close)
-            await asyncio.to_thread(shutil.rmtree, self._path(collection))
+            await self._do("dropped", shard.close)
+            await self._do("dropped", lambda: shutil.rmtree(self._path(collection)))
 
     async def close(self) -> None:
         """See Store. Flushes, so that the next start has nothing to replay."""
         for shard in self._shards.values():
-            await _off_loop("flushed", shard.flush)
-            await _off_loop("closed", shard.close)
+            await self._do("flushed", shard.flush)
+            await self._do("closed", shard.close)
         self._shards.clear()
+        self._writer.shutdown()
+
+    async def _do(self, what: str, work: Callable[[], T]) -> T:
+        with _failures(what):
+            return await to_the_end(asyncio.get_running_loop().run_in_executor(self._writer, work))
 
 
-async def _off_loop(what: str, work: Callable[[], T]) -> T:
+async def _read(what: str, work: Callable[[], T]) -> T:
     with _failures(what):
-        return await to_the_end(asyncio.to_thread(work))
+        return await asyncio.to_thread(work)
 
 
 @contextmanager

@@ -107,8 +107,8 @@ class Index:
         collection = Collection(generation.name, header.document.topic)
         chore = Chore(collection, header.edition, header.document.document_id)
         await self._make(collection, header.fingerprint.embedder.dimension)
-        await self._versions.begin(chore)
         try:
+            await self._versions.begin(chore)
             if header.edition not in generation.versions:  # what a broken stream may have left
                 await self._store.delete(collection, of_edition(header.edition))
             frequencies = await Publication(header, self._bm25).write(self._store, collection, batches)

@@ -155,15 +155,16 @@ def _publish(connection: Connection, generation: str, new: Version) -> tuple[str
     if connection.scalar(sql.select(generations.c.name).where(generations.c.name == generation)) is None:
         raise FailedPrecondition(f"generation {generation!r} was dropped", "GENERATION_UNKNOWN")
     for old in _of_document(connection, new.document.document_id, generation):
-        chore = Chore(Collection(generation, old.topic), old.edition, old.document_id)
+        end = max(old.valid_from, min(_end(old.valid_to), new.document.valid_from))
         if old.version == new.document.version:
             connection.execute(versions.delete().where(_is(generation, old.edition)))
-        else:
+        elif old.live or end != old.valid_to:
             superseded = old.version if old.live else superseded
-            end = max(old.valid_from, min(_end(old.valid_to), new.document.valid_from))
             values = {"live": 0, "valid_to": end, "revision": revision}
             connection.execute(versions.update().where(_is(generation, old.edition)).values(values))
-        left.append(chore)
+        else:
+            continue
+        left.append(Chore(Collection(generation, old.topic), old.edition, old.document_id))
     connection.execute(versions.insert().values(row(generation, replace(new, revision=revision))))
     _forget(connection, Chore(Collection(generation, ""), new.edition, ""))
     left = [chore for chore in left if chore.edition != new.edition]
