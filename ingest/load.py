@@ -27,17 +27,17 @@ class Source:
     data: bytes
 
 
-def load(path: Path, limits: Limits = Limits()) -> Source:
-    """Reads one file. Raises InvalidArgument, naming the file, the field and the limit, when it cannot."""
+def load(path: Path, limits: Limits = Limits(), name: str = "") -> Source:
+    """Reads one file, called `name` in messages. Raises InvalidArgument: which file, field and limit."""
+    name = name or path.name
     if path.is_dir():
-        raise refused(path.name, "file", "it is a directory; one file is expected")
+        raise refused(name, "file", "it is a directory; one file is expected")
     try:
-        size = path.stat().st_size
-        check_size(path.name, size, limits)
+        check_size(name, path.stat().st_size, limits)
         data = path.read_bytes()
     except OSError as error:
-        raise refused(path.name, "file", f"it cannot be opened: {error.strerror}") from error
-    return source_of(path.name, data, limits)
+        raise refused(name, "file", f"it cannot be opened: {error.strerror}") from error
+    return source_of(name, data, limits)
 
 
 def source_of(name: str, data: bytes, limits: Limits = Limits()) -> Source:

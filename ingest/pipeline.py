@@ -1,15 +1,14 @@
 """The corpus path of a batch: load → parse → clean → chunk → approve → embed → publish.
 
 Every stage is a plain async function; `ingest.wiring` chooses the real ones, tests pass fakes. Nothing here
-knows Docling, Triton or gRPC. Files overlap: while one is published the next is embedded and a third parsed; how
-many may be under way bounds the memory. A file that fails ends alone; the others go on.
+knows Docling, Triton or gRPC. Files overlap: while one is published the next is embedded and a third parsed;
+how many may be under way bounds the memory. A file that fails ends alone; the others go on.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 
 from ingest.document import Document, Parsed
@@ -30,7 +29,7 @@ UNDER_WAY = 6  # files; each holds its text and its vectors
 class Pipeline:
     """The stages. `approve` names who approved a version, or nobody (""): then nothing of it is published."""
 
-    load: Callable[[Path], Awaitable[Source]]
+    load: Callable[[Item], Awaitable[Source]]
     parse: Callable[[Source], Awaitable[Parsed]]
     clean: Callable[[Parsed], Awaitable[Parsed]]
     chunk: Callable[[Document], Awaitable[list[Parent]]]
@@ -44,7 +43,7 @@ class Pipeline:
         """Reads one file. `enter` is told each stage."""
         check_metadata(item.name, item.metadata, self.topics)
         enter("load")
-        source = await self.load(item.path)
+        source = await self.load(item)
         enter("parse")
         parsed = await self.parse(source)
         enter("clean")
@@ -84,7 +83,7 @@ def described(name: str, document: Document) -> Result:
 
 
 async def run(items: Sequence[Item], pipeline: Pipeline, on_event: OnEvent) -> Summary:
-    """Ingests a batch. A file's fault is its result; raised is only what ends all, such as being cancelled."""
+    """Ingests a batch. A file's fault is its result; raised is only what ends all, as being cancelled."""
     started, summary = perf_counter(), Summary()
     batch = Batch(pipeline, on_event, summary)
     slots = asyncio.Semaphore(UNDER_WAY)

@@ -112,18 +112,12 @@ def parsed_from(name: str, reply: dict[str, object]) -> Parsed:
     assert isinstance(pieces, list)
     text, pages = "", []
     for piece in pieces:
-        text += joint(text, bool(piece["tight"]))
+        text += piece["joint"] if text else ""
         start = len(text)
         text += piece["text"]
         pages.append(PageRange(start, len(text), int(piece["page"])))
     markdown = canonical(text)
     return Parsed(markdown, title_of(markdown), str(reply["engine"]), merged(pages, len(markdown)))
-
-
-def joint(text: str, tight: bool) -> str:
-    if not text:
-        return ""
-    return "\n" if tight else "\n\n"
 
 
 def merged(pieces: list[PageRange], end: int) -> tuple[PageRange, ...]:
@@ -134,5 +128,5 @@ def merged(pieces: list[PageRange], end: int) -> tuple[PageRange, ...]:
             ranges[-1] = PageRange(ranges[-1].start, piece.end, piece.page)
         elif piece.page:
             ranges.append(piece)
-    ends = [*(part.start for part in ranges[1:]), end]
+    ends = [*(part.start for part in ranges[1:]), end][: len(ranges)]
     return tuple(PageRange(part.start, stop, part.page) for part, stop in zip(ranges, ends, strict=True))

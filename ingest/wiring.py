@@ -14,6 +14,7 @@ from ingest.clean import clean
 from ingest.document import Document
 from ingest.embed import Embedder, Span
 from ingest.load import Limits, Source, load
+from ingest.manifest import Item
 from ingest.parse import parser
 from ingest.passage import Parent
 from ingest.pipeline import Pipeline
@@ -84,9 +85,9 @@ def pipeline_of(
     )
 
 
-def loader(limits: Limits) -> Callable[[Path], Awaitable[Source]]:
-    async def loaded(path: Path) -> Source:
-        return await asyncio.to_thread(load, path, limits)
+def loader(limits: Limits) -> Callable[[Item], Awaitable[Source]]:
+    async def loaded(item: Item) -> Source:
+        return await asyncio.to_thread(load, item.path, limits, item.name)
 
     return loaded
 

@@ -45,12 +45,17 @@ def continues(block: list[TextLine], line: TextLine, survey: Survey) -> bool:
 def same_style(block: list[TextLine], line: TextLine, survey: Survey) -> bool:
     last = block[-1]
     widest = max(1.45 * survey.leading + 1, 0.25 * last.height) * max(last.height / survey.size, 1)
-    if line.top - last.bottom > widest or abs(line.height - last.height) > 0.16 * max(
-        last.height, line.height
-    ):
+    if line.top - last.bottom > widest or not as_tall(block, line):
         return False
     all_bold = all(other.bold for other in block)
     return line.mono == last.mono and not (line.bold != last.bold and (all_bold or line.bold))
+
+
+def as_tall(block: list[TextLine], line: TextLine) -> bool:
+    """Whether a line is of the block's size; a bullet may make an item's first line look taller."""
+    last = block[-1]
+    slack = 0.3 if last.is_item else 0.16
+    return abs(line.height - last.height) <= slack * max(last.height, line.height)
 
 
 def opens_paragraph(block: list[TextLine], line: TextLine) -> bool:

@@ -13,6 +13,8 @@ from docling.datamodel.document import InputDocument
 from docling.pipeline.simple_pipeline import SimplePipeline
 from docling_core.types.doc.document import DoclingDocument
 
+from ingest.docling.headings import levels_of
+from ingest.docling.layout import RuleLayoutModel
 from ingest.docling.markdown import Piece, pieces_of
 from ingest.docling.pipeline import BACKEND, RulePdfPipeline, pdf_options
 
@@ -41,10 +43,11 @@ def convert(name: str, kind: Format, data: bytes) -> Converted:
     if kind == "docx":
         return Converted(pieces_of(docx_document(name, data)), "docling-docx")
     check_pdf(data)
-    document, scans = pdf_document(name, data)
-    if scans:
-        raise Unreadable("content", f"page {scans[0]} is a scan ({len(scans)} in all); text pages are needed")
-    return Converted(pieces_of(document), "docling-rules")
+    document, rules = pdf_document(name, data)
+    if rules.scans:
+        what = f"page {min(rules.scans)} is a scan ({len(rules.scans)} in all)"
+        raise Unreadable("content", f"{what}; every page must have text")
+    return Converted(pieces_of(document, levels_of(rules.headings)), "docling-rules")
 
 
 def check_pdf(data: bytes) -> None:
@@ -60,8 +63,8 @@ def check_pdf(data: bytes) -> None:
         raise Unreadable("pages", f"the PDF has {pages:,} pages; 1 to {MOST_PAGES:,} are allowed")
 
 
-def pdf_document(name: str, data: bytes) -> tuple[DoclingDocument, list[int]]:
-    """The document, and the numbers of its pages that are scans."""
+def pdf_document(name: str, data: bytes) -> tuple[DoclingDocument, RuleLayoutModel]:
+    """The document, and the layout stage with what it noted about it."""
     source = InputDocument(
         BytesIO(data),
         format=InputFormat.PDF,
@@ -73,7 +76,7 @@ def pdf_document(name: str, data: bytes) -> tuple[DoclingDocument, list[int]]:
     result = pipeline.execute(source, raises_on_error=True)
     if result.errors:
         raise Unreadable("content", f"{len(result.errors)} of its pages could not be read")
-    return result.document, pipeline.rules.scans
+    return result.document, pipeline.rules
 
 
 @cache

@@ -58,7 +58,9 @@ def is_heading(block: list[TextLine], text: str, survey: Survey) -> bool:
 
 def could_be_heading(block: list[TextLine], text: str) -> bool:
     letters = sum(letter.isalpha() for letter in text)
-    return len(block) <= 3 and len(text) < LONGEST_HEADING and letters >= 3 and not text[:1].islower()
+    allowed = 2 if NUMBERED_HEADING.match(text) else 1  # questions as headings are long, and numbered
+    short = len(block) <= 3 * allowed and len(text) < LONGEST_HEADING * allowed
+    return short and letters >= 3 and not text[:1].islower()
 
 
 def ends_like_sentence(text: str) -> bool:

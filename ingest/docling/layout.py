@@ -14,6 +14,7 @@ from docling_core.types.doc.labels import DocItemLabel as Label
 
 from ingest.docling.blocks import blocks_of
 from ingest.docling.furniture import furniture_of
+from ingest.docling.headings import Heading, heading_of
 from ingest.docling.labels import label_of
 from ingest.docling.regions import aligned_tables, contents_of, ruled_tables, stands_in
 from ingest.docling.rules import rules_of
@@ -45,6 +46,7 @@ class RuleLayoutModel(BaseLayoutModel):
     ) -> None:
         self.options = options
         self.scans: list[int] = []  # pages of the document in work whose text is a picture
+        self.headings: list[Heading] = []  # of the document in work
         self._surveyed: tuple[ConversionResult, Survey] | None = None
 
     @classmethod
@@ -54,7 +56,7 @@ class RuleLayoutModel(BaseLayoutModel):
     def survey(self, result: ConversionResult) -> Survey:
         """The survey of the document in work, made once."""
         if self._surveyed is None or self._surveyed[0] is not result:
-            self._surveyed, self.scans = (result, survey_of(result)), []
+            self._surveyed, self.scans, self.headings = (result, survey_of(result)), [], []
         return self._surveyed[1]
 
     def predict_layout(self, conv_res: ConversionResult, pages: Sequence[Page]) -> list[LayoutPrediction]:
@@ -66,7 +68,9 @@ class RuleLayoutModel(BaseLayoutModel):
             return LayoutPrediction()
         if is_scan(page):
             self.scans.append(page.page_no)
-        return LayoutPrediction(clusters=clusters_of(page, survey))
+        sheet = sheet_of(page, survey)
+        self.headings += [heading_of(page.page_no, lines) for lines in sheet.headings]
+        return LayoutPrediction(clusters=sheet.clusters)
 
 
 def is_scan(page: Page) -> bool:
@@ -79,12 +83,13 @@ def is_scan(page: Page) -> bool:
     return any(box.area() > half for box in page._backend.get_bitmap_rects())
 
 
-def clusters_of(page: Page, survey: Survey) -> list[Cluster]:
+def sheet_of(page: Page, survey: Survey) -> "Sheet":
     """Everything on the page, each line once, labelled."""
     assert page.size is not None
     if is_scan(page):
-        whole = BoundingBox(l=0, t=0, r=page.size.width, b=page.size.height)
-        return [Cluster(id=0, label=Label.PICTURE, bbox=whole, cells=list(page.cells))]
+        sheet = Sheet([])
+        sheet.place(Label.PICTURE, [], BoundingBox(l=0, t=0, r=page.size.width, b=page.size.height))
+        return sheet
     words = page.parsed_page.word_cells if page.parsed_page else ()
     furniture = furniture_of(lines_of(page.cells, words), survey, page.size.height)
     sheet = Sheet(furniture.body)
@@ -93,7 +98,7 @@ def clusters_of(page: Page, survey: Survey) -> list[Cluster]:
     for line in furniture.feet:
         sheet.place(Label.PAGE_FOOTER, [line])
     place_body(sheet, page, survey)
-    return sheet.clusters
+    return sheet
 
 
 def place_body(sheet: "Sheet", page: Page, survey: Survey) -> None:
@@ -134,10 +139,13 @@ class Sheet:
     def __init__(self, lines: list[TextLine]) -> None:
         self.lines = lines
         self.clusters: list[Cluster] = []
+        self.headings: list[list[TextLine]] = []
 
     def place(self, label: Label, lines: Iterable[TextLine], box: BoundingBox | None = None) -> None:
         """Makes a cluster of lines and takes them from those left."""
         taken = list(lines)
+        if label == Label.SECTION_HEADER:
+            self.headings.append(taken)
         self.lines = [line for line in self.lines if line not in taken]
         self.clusters.append(
             Cluster(

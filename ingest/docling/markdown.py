@@ -4,8 +4,8 @@ Docling's own export escapes letters and knows no offsets; ours is the one diale
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from docling_core.types.doc.common.content_layer import ContentLayer
 from docling_core.types.doc.document import DoclingDocument
@@ -17,36 +17,41 @@ from docling_core.types.doc.items.text import SectionHeaderItem, TextItem, Title
 from docling_core.types.doc.labels import DocItemLabel
 
 from ingest.canonical import canonical
+from ingest.docling.headings import letters
 from ingest.docling.lists import ListLine, list_lines
 from ingest.docling.runs import line_text, run_text
 from ingest.table import Grid, markdown_table
 
+# Blocks that no sentence runs through from one to the next.
+NOT_PLAIN = re.compile(r"#|\||```|- |\d+\. ")
+CHAPTER = re.compile(r"#+ (Chapter|Part|Appendix|Глава|Часть|Раздел|Приложение)\s+[\dA-ZА-ЯIVX]+[.:]?", re.I)
 SKIPPED = {DocItemLabel.PAGE_HEADER, DocItemLabel.PAGE_FOOTER, DocItemLabel.DOCUMENT_INDEX}
 DEEPEST = 6
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A block of Markdown and the page it begins on (0 without pages); `tight`: it goes on with a list."""
+    """A block of Markdown, the page it stands on (0 without pages) and what joins it to the block before."""
 
     text: str
     page: int
-    tight: bool = False
+    joint: str = "\n\n"
 
 
-def pieces_of(document: DoclingDocument) -> list[Piece]:
-    """The blocks in reading order, canonical, none empty."""
+def pieces_of(document: DoclingDocument, levels: Mapping[tuple[int, str], int] | None = None) -> list[Piece]:
+    """The blocks in reading order, canonical, none empty; `levels` of headings by page and letters."""
     titled = any(isinstance(item, TitleItem) for item in document.texts)
-    pieces = Writer(document, shift=int(titled)).below(document.body)
-    clean = [Piece(canonical(piece.text).strip("\n"), piece.page, piece.tight) for piece in pieces]
-    return [piece for piece in clean if piece.text.strip()]
+    pieces = Writer(document, levels or {}, shift=int(titled)).below(document.body)
+    clean = [replace(piece, text=canonical(piece.text).strip("\n")) for piece in pieces]
+    return rejoined(with_chapters([piece for piece in clean if piece.text.strip()]))
 
 
 class Writer:
     """Walks one document. `shift` is by how much its headings stand below its title."""
 
-    def __init__(self, document: DoclingDocument, shift: int) -> None:
+    def __init__(self, document: DoclingDocument, levels: Mapping[tuple[int, str], int], shift: int) -> None:
         self._document = document
+        self._levels = levels
         self._shift = shift
 
     def below(self, node: NodeItem) -> Iterator[Piece]:
@@ -70,7 +75,8 @@ class Writer:
         if isinstance(node, TitleItem):
             return f"# {line_text(node.text)}"
         if isinstance(node, SectionHeaderItem):
-            return f"{'#' * min(node.level + self._shift, DEEPEST)} {line_text(node.text)}"
+            known = self._levels.get((page_of(node, self._document), letters(node.text)), node.level)
+            return f"{'#' * min(known + self._shift, DEEPEST)} {line_text(node.text)}"
         if isinstance(node, CodeItem):
             return f"```\n{node.text}\n```"
         return escaped(line_text(node.text or node.orig)) if isinstance(node, TextItem) else ""
@@ -97,7 +103,31 @@ def header_rows(table: TableItem) -> int:
 
 
 def piece_of(line: ListLine) -> Piece:
-    return Piece(line.text, line.page, tight=line.goes_on)
+    return Piece(line.text, line.page, "\n" if line.goes_on else "\n\n")
+
+
+def with_chapters(pieces: list[Piece]) -> list[Piece]:
+    """A line "Chapter 3" and the title below it are one heading."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if found and CHAPTER.fullmatch(found[-1].text) and piece.text.startswith("#"):
+            found[-1] = replace(found[-1], text=f"{found[-1].text} {piece.text.lstrip('# ')}")
+        else:
+            found.append(piece)
+    return found
+
+
+def rejoined(pieces: list[Piece]) -> list[Piece]:
+    """Sentences that a page or column parted: a line ends without a stop, the next begins in lower case."""
+    return [
+        replace(piece, joint=" ") if before and goes_on(before, piece) else piece
+        for before, piece in zip([None, *pieces[:-1]], pieces, strict=True)
+    ]
+
+
+def goes_on(before: Piece, piece: Piece) -> bool:
+    plain = not NOT_PLAIN.match(before.text) and not NOT_PLAIN.match(piece.text)
+    return plain and piece.text[0].islower() and (before.text[-1].isalnum() or before.text[-1] in ",-–—(")
 
 
 def page_of(node: NodeItem, document: DoclingDocument) -> int:
