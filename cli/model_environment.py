@@ -18,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MODEL_REPOSITORY = ROOT / "model_repository"
 REQUIREMENTS = MODEL_REPOSITORY / "requirements.txt"
+# PyTorch, for the models that need it: not part of a plain set-up.
+TORCH_REQUIREMENTS = MODEL_REPOSITORY / "requirements-torch.txt"
 CONVERSIONS = [MODEL_REPOSITORY / "e5_small" / "convert"]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 # Triton's Python stub is linked against it; Debian keeps it in a package of its own.
@@ -52,14 +54,23 @@ class ModelEnvironment:
         return self.stamp.is_file() and self.stamp.read_text(encoding="ascii") == fingerprint()
 
     @property
+    def torch_stamp(self) -> Path:
+        return self.folder / "torch-built-from.sha256"
+
+    @property
+    def torch_ready(self) -> bool:
+        stamp = self.torch_stamp
+        return stamp.is_file() and stamp.read_text(encoding="ascii") == fingerprint(TORCH_REQUIREMENTS)
+
+    @property
     def library_folder(self) -> Path | None:
         """What LD_LIBRARY_PATH needs for the stub; None where the system's loader finds libpython itself."""
         folder = Path(str(sysconfig.get_config_var("LIBDIR")))
         return folder if (folder / LIBPYTHON).is_file() else None
 
 
-def fingerprint() -> str:
-    return hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
+def fingerprint(requirements: Path = REQUIREMENTS) -> str:
+    return hashlib.sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()
 
 
 def build(environment: ModelEnvironment) -> None:
@@ -69,10 +80,21 @@ def build(environment: ModelEnvironment) -> None:
         return
     # Half built: from nothing. Built from other requirements: in place, for what still runs from it.
     venv.create(environment.folder, clear=not environment.stamp.exists(), with_pip=True)
-    options = ["--quiet", "--no-deps", "--disable-pip-version-check", "--no-warn-script-location"]
-    run(environment, "-m", "pip", "install", *options, "--requirement", str(REQUIREMENTS))
+    install(environment, REQUIREMENTS)
     place_stub(environment)
     environment.stamp.write_text(fingerprint(), encoding="ascii")
+
+
+def add_torch(environment: ModelEnvironment) -> None:
+    """Adds PyTorch and what comes with it. Raises SetupFailed."""
+    if not environment.torch_ready:
+        install(environment, TORCH_REQUIREMENTS)
+        environment.torch_stamp.write_text(fingerprint(TORCH_REQUIREMENTS), encoding="ascii")
+
+
+def install(environment: ModelEnvironment, requirements: Path) -> None:
+    options = ["--quiet", "--no-deps", "--disable-pip-version-check", "--no-warn-script-location"]
+    run(environment, "-m", "pip", "install", *options, "--requirement", str(requirements))
 
 
 def convert(environment: ModelEnvironment) -> None:
@@ -108,10 +130,14 @@ def require_libpython(environment: ModelEnvironment) -> None:
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     arguments.add_argument("--folder", type=Path, default=ModelEnvironment().folder)
-    environment = ModelEnvironment(arguments.parse_args().folder.absolute())
+    arguments.add_argument("--torch", action="store_true", help="add PyTorch, for frida and qwen3_reranker")
+    given = arguments.parse_args()
+    environment = ModelEnvironment(given.folder.absolute())
     try:
         build(environment)
         convert(environment)
+        if given.torch:
+            add_torch(environment)
     except SetupFailed as failure:
         print(f"model environment: {failure}", file=sys.stderr)
         return 1

@@ -1,0 +1,44 @@
+"""FRIDA's known answers, which ship with its weights: it must not serve while its own are wrong.
+
+golden.json is {"cases": [{"task": "query", "text": "…", "vector": base64 of float16}, …]}, computed by another
+program than this one (`python bundle`). Catches another tokenizer, other weights, a kernel that computes
+otherwise.
+"""
+
+import base64
+import json
+from pathlib import Path
+
+import numpy as np
+from frida_embedder import Embedder, NotFinite, Request
+from frida_tokens import PREFIXES
+from token_windows import Floats
+
+# float16 of the file costs 1e-7; bf16 rounds each of 24 layers to 8 bits; a wrong token costs hundredths.
+MINIMUM_COSINE = {"fp32": 0.9999, "bf16": 0.995}
+
+
+class WrongAnswer(RuntimeError):
+    """The model's answer to a known request is not the known one."""
+
+
+def check(embedder: Embedder, file: Path, precision: str) -> None:
+    """Raises WrongAnswer, with the case and its cosine."""
+    cases = json.loads(file.read_text(encoding="utf-8"))["cases"]
+    if not cases:
+        raise WrongAnswer("golden.json has no case")
+    requests = [Request(case["text"], PREFIXES[case["task"]]) for case in cases]
+    for number, (case, reply) in enumerate(zip(cases, embedder.embed(requests), strict=True)):
+        if isinstance(reply, NotFinite):
+            raise WrongAnswer(f"golden case {number}: the vector is not finite")
+        cosine = float(decoded(case["vector"]) @ reply.vectors[0])
+        if not cosine >= MINIMUM_COSINE[precision]:
+            raise WrongAnswer(f"golden case {number}: cosine {cosine:.6f} is below {MINIMUM_COSINE[precision]}")
+
+
+def encoded(vector: Floats) -> str:
+    return base64.b64encode(vector.astype("<f2").tobytes()).decode()
+
+
+def decoded(text: str) -> Floats:
+    return np.frombuffer(base64.b64decode(text), "<f2").astype(np.float32)

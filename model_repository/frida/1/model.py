@@ -1,0 +1,98 @@
+"""Triton's side of FRIDA: tensors in, tensors out. The model itself is frida_embedder.py."""
+
+# The stub fills pb_utils in only later: its types exist when annotations are read, not when they are run.
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import frida_golden
+import numpy as np
+import triton_python_backend_utils as pb_utils
+from frida_embedder import Embedder, InvalidRequest, NotFinite, Pooling, Reply, Request
+from frida_encoder import FridaEncoder
+from frida_tokens import PREFIXES, WrongTokenizer
+from local_model import CannotLoad, Place
+from model_start import Counter, device_id, parameters, started, weights_folder
+from weights_manifest import WrongBundle, require_pins, verify
+
+FILES = ("config.json", "model.safetensors", "tokenizer.json", "limits.json", "golden.json")
+REFUSALS = (WrongBundle, CannotLoad, WrongTokenizer, frida_golden.WrongAnswer)
+
+
+class TritonPythonModel:
+    def initialize(self, args: Mapping[str, str]) -> None:
+        """Not READY unless every file is the manifest's, the numbers are finite and known answers right."""
+        started(args, lambda: self.start(args), REFUSALS)
+        name = args["model_name"]
+        self.truncated = Counter("radrag_model_truncated_rows_total", "Rows cut to the window.", name)
+        self.failed = Counter("radrag_model_failed_rows_total", "Rows without a finite result.", name)
+
+    def start(self, args: Mapping[str, str]) -> None:
+        settings = parameters(args)
+        place = Place(settings["device"], settings["precision"], device_id(args))
+        folder = weights_folder(settings["weights"])
+        require_pins(verify(folder, *FILES), settings)
+        encoder = FridaEncoder.load(folder, place, int(settings["window"]), int(settings["pass_tokens"]))
+        require_published(settings, encoder.dimension)
+        self.embedder = Embedder(encoder, Pooling(settings["pooling"]), float(settings["alpha"]))
+        frida_golden.check(self.embedder, folder / "golden.json", place.precision)
+
+    def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
+        """Embeds all waiting requests together; a bad one fails alone."""
+        read = [self.read(request) for request in requests]
+        replies = iter(self.embedder.embed([one for one in read if isinstance(one, Request)]))
+        return [self.answer(next(replies)) if isinstance(one, Request) else refusal(one) for one in read]
+
+    def read(self, request: pb_utils.InferenceRequest) -> Request | pb_utils.TritonError:
+        # A request cancelled in the queue still comes here.
+        if request.is_cancelled():
+            return pb_utils.TritonError("cancelled while queued", pb_utils.TritonError.CANCELLED)
+        try:
+            return Request(text(request, "TEXT"), prefix(text(request, "TASK")), spans(request))
+        except InvalidRequest as error:
+            return pb_utils.TritonError(str(error), pb_utils.TritonError.INVALID_ARG)
+
+    def answer(self, reply: Reply | NotFinite) -> pb_utils.InferenceResponse:
+        if isinstance(reply, NotFinite):
+            self.failed.add(1)
+            return refusal(pb_utils.TritonError(str(reply), pb_utils.TritonError.INTERNAL))
+        self.truncated.add(reply.truncated)
+        outputs = {
+            "EMBEDDINGS": np.ascontiguousarray(reply.vectors[None], np.float32),
+            "TOKENS": np.array([reply.tokens], np.int32),
+            "TRUNCATED": np.array([[reply.truncated > 0]], np.bool_),
+        }
+        return pb_utils.InferenceResponse([pb_utils.Tensor(name, values) for name, values in outputs.items()])
+
+
+def require_published(settings: Mapping[str, str], dimension: int) -> None:
+    """What config.pbtxt says of the model must be so: indexes are compared by it."""
+    true = {f"prefix_{task}": prefix for task, prefix in PREFIXES.items()} | {"dimension": str(dimension)}
+    for key, value in true.items():
+        if settings[key] != value:
+            raise CannotLoad(f"config.pbtxt says {key} is {settings[key]!r}, the model has {value!r}")
+
+
+def prefix(task: str) -> str:
+    if task not in PREFIXES:
+        raise InvalidRequest(f"TASK is none of {', '.join(PREFIXES)}")
+    return PREFIXES[task]
+
+
+def text(request: pb_utils.InferenceRequest, name: str) -> str:
+    values = pb_utils.get_input_tensor_by_name(request, name).as_numpy().ravel()
+    if len(values) != 1:
+        raise InvalidRequest(f"{name} must hold one text per request")
+    try:
+        return str(values[0], "utf-8")
+    except UnicodeDecodeError:
+        raise InvalidRequest(f"{name} is not UTF-8") from None
+
+
+def spans(request: pb_utils.InferenceRequest) -> tuple[tuple[int, int], ...]:
+    rows = pb_utils.get_input_tensor_by_name(request, "SPANS").as_numpy().reshape(-1, 2)
+    return tuple((int(start), int(end)) for start, end in rows)
+
+
+def refusal(error: pb_utils.TritonError) -> pb_utils.InferenceResponse:
+    return pb_utils.InferenceResponse([], error=error)

@@ -1,0 +1,59 @@
+"""The reranker's known answers, which ship with its weights: it must not serve while its own are wrong.
+
+golden.json is {"cases": [{"query": "…", "passage": "…", "score": 0.98}, …], "least_margin": 0.5}, computed by
+another program than this one (`python bundle`). The margin is between the best and the worst case: a model
+without its template scores them alike.
+"""
+
+import json
+from dataclasses import dataclass
+from math import exp, isfinite
+from pathlib import Path
+from typing import Self
+
+from qwen3_reranker import Judged, Reranker
+
+# The published reference computation and this one may differ by this much.
+TOLERANCE = {"fp32": 0.005, "bf16": 0.03}
+
+
+class WrongAnswer(RuntimeError):
+    """The model's answer to a known pair is not the known one."""
+
+
+@dataclass(frozen=True)
+class Golden:
+    """least_margin: what the best case's score must be above the worst's."""
+
+    pairs: list[tuple[str, str]]
+    scores: list[float]
+    least_margin: float
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """Raises WrongAnswer for a file without cases."""
+        content = json.loads(file.read_text(encoding="utf-8"))
+        cases = content["cases"]
+        if len(cases) < 2:
+            raise WrongAnswer("golden.json has fewer than two cases")
+        pairs = [(case["query"], case["passage"]) for case in cases]
+        return cls(pairs, [float(case["score"]) for case in cases], float(content["least_margin"]))
+
+
+def check(reranker: Reranker, golden: Golden, precision: str) -> None:
+    """Raises WrongAnswer, with the case and both scores."""
+    scores = [score(one) for one in reranker.rerank(golden.pairs)]
+    for number, (found, known) in enumerate(zip(scores, golden.scores, strict=True)):
+        if not abs(found - known) <= TOLERANCE[precision]:
+            raise WrongAnswer(f"golden case {number}: score {found:.4f}, known is {known:.4f}")
+    margin = max(scores) - min(scores)
+    if not margin >= golden.least_margin:
+        raise WrongAnswer(f"golden scores differ by {margin:.4f}, least is {golden.least_margin}")
+
+
+def score(judged: Judged) -> float:
+    """0..1, or NaN."""
+    if not isfinite(judged.margin):
+        return float("nan")
+    odds = exp(-abs(judged.margin))
+    return (1 if judged.margin >= 0 else odds) / (1 + odds)

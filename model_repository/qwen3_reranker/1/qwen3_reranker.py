@@ -1,0 +1,184 @@
+"""Qwen3-Reranker on PyTorch: pairs in, the log-odds of "yes" against "no" out.
+
+Rows are padded on the left, so that the last position is every row's last token; of the vocabulary's 151,936
+logits only the two answers' are computed. Rows of one question share their first tokens: their keys and
+values are computed once and reused where that was measured to pay. One pair that fails is NaN and fails alone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple, Self
+
+import torch
+from local_model import Place, architecture, load
+from qwen3_prompt import InvalidPair, Prompts, Row
+from token_passes import padded, passes
+from transformers import DynamicCache, Qwen3ForCausalLM, Qwen3ForSequenceClassification, Qwen3Model
+
+PASS_TOKENS = 16_384
+CAUSAL, CLASSIFIER = "Qwen3ForCausalLM", "Qwen3ForSequenceClassification"
+# Log-odds of different passages that lie closer than this together are no ranking: a broken template or
+# kernel gives one number to all. Passages that are all bad differ by far more (in log-odds, not in scores).
+COLLAPSED = 0.02
+COLLAPSE_FROM = 5
+# A shared question needs company before its keys are worth copying.
+SHARE_FROM = 2
+
+Keys = list[tuple[torch.Tensor, torch.Tensor]]
+
+
+class Judged(NamedTuple):
+    """margin: log-odds of yes against no, NaN when this pair failed. truncated: the document was cut."""
+
+    margin: float
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds for one group of rows, with the question shared and without."""
+
+    shared: float
+    whole: float
+
+
+class Reranker:
+    """answers: [2, width] the output rows of no and yes, or [1, width] their difference. One thread at a time."""
+
+    def __init__(
+        self,
+        model: Qwen3Model,
+        answers: torch.Tensor,
+        prompts: Prompts,
+        budget: int = PASS_TOKENS,
+        share: bool = True,
+    ) -> None:
+        self.model = model
+        self.answers = answers.float()
+        self.prompts = prompts
+        self.budget = budget
+        self.share = share
+
+    @classmethod
+    def load(cls, folder: Path, place: Place, prompts: Prompts, *, one_logit: bool = False) -> Self:
+        """From config.json and model.safetensors, as published or converted. Raises CannotLoad."""
+        if architecture(folder, (CAUSAL, CLASSIFIER)) == CLASSIFIER:
+            classifier = load(Qwen3ForSequenceClassification, folder, place)
+            return cls(classifier.model, classifier.score.weight, prompts)
+        causal = load(Qwen3ForCausalLM, folder, place)
+        rows = causal.lm_head.weight[[prompts.no, prompts.yes]].float()
+        return cls(causal.model, difference(rows) if one_logit else rows, prompts)
+
+    def rerank(self, pairs: Sequence[tuple[str, str] | None]) -> list[Judged]:
+        """One judgement per (query, passage), in order; None stands for a pair that could not even be read."""
+        rows = {at: row for at, pair in enumerate(pairs) if (row := self._row(pair))}
+        margins = dict(zip(rows, self.margins(list(rows.values())), strict=True))
+        nothing = Judged(float("nan"), False)
+        return [Judged(margins[at], rows[at].truncated) if at in rows else nothing for at in range(len(pairs))]
+
+    def margins(self, rows: Sequence[Row]) -> list[float]:
+        """Log-odds of yes per row, in order. Grouped by question where the question is shared."""
+        found: dict[int, float] = {}
+        for group in self._groups(rows):
+            chosen = [rows[index] for index in group]
+            keys = self._keys(chosen) if self._shares(chosen) else []
+            skip = chosen[0].shared if keys else 0
+            for part in passes([len(row.ids) - skip for row in chosen], self.budget):
+                ids = [chosen[at].ids[skip:] for at in part]
+                found.update(zip((group[at] for at in part), self._each(ids, keys), strict=True))
+        return [found[index] for index in range(len(rows))]
+
+    def measure(self, rows: Sequence[Row], repeats: int = 3) -> Timing:
+        """How long these rows take both ways; sets `share` to the faster."""
+        times = {}
+        for self.share in (True, False):
+            times[self.share] = min(seconds(lambda: self.margins(rows)) for _ in range(repeats))
+        self.share = times[True] < times[False]
+        return Timing(times[True], times[False])
+
+    def _row(self, pair: tuple[str, str] | None) -> Row | None:
+        try:
+            return self.prompts.row(*pair) if pair else None
+        except InvalidPair:
+            return None
+
+    def _groups(self, rows: Sequence[Row]) -> Iterator[list[int]]:
+        """Row indices by question; all together where nothing is shared."""
+
+        def question(index: int) -> list[int]:
+            return rows[index].ids[: rows[index].shared] if self.share else []
+
+        for _, group in groupby(sorted(range(len(rows)), key=question), key=question):
+            yield list(group)
+
+    def _shares(self, rows: Sequence[Row]) -> bool:
+        return self.share and len(rows) >= SHARE_FROM
+
+    @torch.inference_mode()
+    def _keys(self, rows: Sequence[Row]) -> Keys:
+        """The keys and values of the question, of every layer: [1, heads, tokens, width]."""
+        ids = torch.tensor([rows[0].ids[: rows[0].shared]], device=self.model.device)
+        cache = DynamicCache()
+        self.model(input_ids=ids, cache=cache, use_cache=True)
+        return [(layer.keys, layer.values) for layer in cache.layers]
+
+    def _each(self, ids: Sequence[Sequence[int]], keys: Keys) -> list[float]:
+        """A failing pass is repeated in halves until what fails is alone: it is NaN, and the others are not."""
+        try:
+            return self._forward(ids, keys)
+        except RuntimeError:  # also CUDA's out of memory
+            if len(ids) == 1:
+                return [float("nan")]
+            middle = len(ids) // 2
+            return [*self._each(ids[:middle], keys), *self._each(ids[middle:], keys)]
+
+    @torch.inference_mode()
+    def _forward(self, rows: Sequence[Sequence[int]], keys: Keys) -> list[float]:
+        past = keys[0][0].shape[2] if keys else 0
+        ids = torch.full((len(rows), padded(max(map(len, rows)))), self.prompts.pad)
+        mask = torch.zeros_like(ids)
+        for index, row in enumerate(rows):
+            ids[index, -len(row) :] = torch.tensor(row)
+            mask[index, -len(row) :] = 1
+        # Positions count real tokens only: padding stands between the shared question and the rest.
+        positions = (mask.cumsum(dim=1) - 1).clamp(min=0) + past
+        seen = torch.cat([torch.ones(len(rows), past, dtype=mask.dtype), mask], dim=1)
+        states = self.model(
+            input_ids=ids.to(self.model.device),
+            attention_mask=seen.to(self.model.device),
+            position_ids=positions.to(self.model.device),
+            cache=repeated(keys, len(rows)) if keys else None,
+            use_cache=bool(keys),
+        ).last_hidden_state
+        logits = states[:, -1].float() @ self.answers.T
+        margin = logits[:, 1] - logits[:, 0] if len(self.answers) == 2 else logits[:, 0]
+        return [float(value) for value in margin.cpu()]
+
+
+def repeated(keys: Keys, rows: int) -> DynamicCache:
+    """A cache of its own for a pass: the passes of one question start from the same keys."""
+    cache = DynamicCache()
+    for layer, (key, value) in enumerate(keys):
+        cache.update(key.expand(rows, -1, -1, -1), value.expand(rows, -1, -1, -1), layer)
+    return cache
+
+
+def difference(answers: torch.Tensor) -> torch.Tensor:
+    """[2, width] of no and yes -> [1, width]: one logit whose sigmoid is the two's softmax."""
+    return answers[1:] - answers[:1]
+
+
+def collapsed(judged: Sequence[Judged], passages: Sequence[str]) -> bool:
+    """Whether different passages got, as good as, one score. Judges the finite ones only."""
+    margins = dict(zip(passages, (one.margin for one in judged), strict=True))
+    finite = [margin for margin in margins.values() if margin == margin]  # noqa: PLR0124  not NaN
+    return len(finite) >= COLLAPSE_FROM and max(finite) - min(finite) < COLLAPSED
+
+
+def seconds(work: Callable[[], object]) -> float:
+    started = perf_counter()
+    work()
+    return perf_counter() - started

@@ -1,0 +1,1 @@
+../../frida/1/token_passes.py
