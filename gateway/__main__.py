@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -13,24 +13,22 @@ from pathlib import Path
 import uvloop
 
 from gateway import messages, retrieval, scope, thresholds
-from gateway.answer import Prompt
 from gateway.counts import Counted
 from gateway.deadlines import Seconds
 from gateway.health import INDEX, Readiness
 from gateway.index import CurrentIndex
-from gateway.models import Embedder, Generator, Model, Reranker, Weights
-from gateway.passage import Passage
+from gateway.models import Embedder, Generator, Reranker, Weights
 from gateway.pipeline import Pipeline
 from gateway.prompt import RULES, PromptWriter
-from gateway.questions import Limits, Question, Rules
+from gateway.questions import Limits, Rules
 from gateway.replies import Replies
 from gateway.retrieval import Retrieval
+from gateway.roles import Models, Served, check
 from gateway.service import NAME, AssistantService
 from gateway.sufficiency import Judge
 from gateway.templates import TEMPLATES
 from gateway.verify import POLICIES, verify
 from radrag import serving, telemetry
-from radrag.errors import RadragError
 from radrag.serving import NOT_SERVING, SERVING, Server
 from radrag.settings import SettingError, Settings
 from radrag.telemetry import traced
@@ -86,7 +84,7 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         embed=traced("embed", embedder.embed),
         search=traced("search", index.search),
         rerank=traced("rerank", reranker.rerank),
-        prompt=traced("prompt", _prompted(writer)),
+        prompt=traced("prompt", writer.write),
         generate=traced("generate", generator.generate),
         verify=traced("verify", verify),
         generator_ready=generator.ready,
@@ -99,7 +97,13 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         ),
         unsupported=settings.unsupported,
     )  # fmt: skip
-    models = Models(settings, servers, embedding_weights)
+    models = Models(
+        {
+            "embedder": Served(servers.embedder, settings.embedder_model, embedding_weights),
+            "reranker": Served(servers.reranker, settings.reranker_model, Weights(servers.reranker)),
+            "generator": Served(servers.generator, settings.generator_model, Weights(servers.generator)),
+        }
+    )
     service = AssistantService(
         Counted(pipeline),
         Rules(settings.topics, _limits(settings), settings.max_question_characters),
@@ -107,36 +111,7 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         current.seen,
         version=_version(),
     )
-    return Gateway(service, {INDEX: _answers(current), **models.checks()})
-
-
-class Models:
-    """The models behind the roles: which they are, and whether they are there."""
-
-    def __init__(self, settings: Settings, servers: Servers, embedding: Weights) -> None:
-        self._roles: dict[str, tuple[ModelServer, str, Weights]] = {
-            "embedder": (servers.embedder, settings.embedder_model, embedding),
-            "reranker": (servers.reranker, settings.reranker_model, Weights(servers.reranker)),
-            "generator": (servers.generator, settings.generator_model, Weights(servers.generator)),
-        }
-
-    def named(self) -> list[Model]:
-        """The models for a manifest, with the hashes known by now."""
-        return [Model(role, name, weights.known(name)) for role, (_, name, weights) in self._roles.items()]
-
-    def checks(self) -> dict[str, Callable[[], Awaitable[bool]]]:
-        """A readiness check per role; a model that was away is asked for its weights again."""
-
-        def check(server: ModelServer, name: str, weights: Weights) -> Callable[[], Awaitable[bool]]:
-            async def there() -> bool:
-                ready = await server.ready(name)
-                if not ready:
-                    weights.forget()
-                return ready and await _told(weights.of(name))
-
-            return there
-
-        return {role: check(*parts) for role, parts in self._roles.items()}
+    return Gateway(service, {INDEX: check(current.renew), **models.checks()})
 
 
 def settings_sha256(settings: Settings) -> str:
@@ -189,30 +164,8 @@ def _reporting(server: Server) -> Callable[[str, bool], Awaitable[None]]:
     return report
 
 
-def _answers(current: CurrentIndex) -> Callable[[], Awaitable[bool]]:
-    async def there() -> bool:
-        return await _told(current.renew())
-
-    return there
-
-
-async def _told(question: Awaitable[object]) -> bool:
-    try:
-        await question
-    except RadragError:
-        return False
-    return True
-
-
 async def _scope(question: str) -> str:
     return scope.gate(question)
-
-
-def _prompted(writer: PromptWriter) -> Callable[[Question, Sequence[Passage]], Awaitable[Prompt]]:
-    async def prompt(question: Question, passages: Sequence[Passage]) -> Prompt:
-        return await writer.write(question, passages)
-
-    return prompt
 
 
 def _sampling(settings: Settings, stop: Iterable[str]) -> dict[str, object]:

@@ -46,6 +46,7 @@ TRUE = [
     "Доза на входе составляет 5-10 мГр [2].",
     "Толщина среза 0.5 мм [2].",
     "The limit for the lens is 20 mSv [1].",
+    "Therefore, the annual dose limit for workers is 20 mSv [1].",
     "Lesions of BI-RADS 4B need a biopsy [1].",
     "The annual dose limit for workers is 20 mSv [1][2].",
 ]

@@ -9,6 +9,7 @@ import pytest
 
 from gateway.index import CurrentIndex, Index
 from gateway.models import Embedder, Generator, Reranker, Weights
+from gateway.roles import Models, Served
 from radrag.errors import IndexUnavailable, InvalidArgument, ModelUnavailable
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.triton import Embedding, ModelServer, Piece, Score
@@ -22,6 +23,7 @@ class Counting:
         self.weights = "aa"
         self.asked = 0
         self.stopped = False
+        self.is_up = True
         self.failure: Exception | None = None
 
     async def embed(self, model: str, text: str, task: str) -> Embedding:
@@ -30,6 +32,9 @@ class Counting:
         self.texts.append((model, text, task))
         vector = np.array([[len(self.texts), len(text)]], dtype=np.float32)
         return Embedding(vector, [len(text)], len(text) > 100)
+
+    async def ready(self, model: str) -> bool:
+        return self.is_up
 
     async def parameters(self, model: str) -> dict[str, str]:
         self.asked += 1
@@ -139,6 +144,20 @@ async def test_a_model_that_refuses_what_we_send_counts_as_missing_not_as_the_ca
         await Embedder(door, Weights(door), Indexes().get, "e5", 8).embed("a")
     with pytest.raises(ModelUnavailable):
         await Reranker(door, "m").rerank("q", ["p"])
+
+
+async def test_a_served_model_that_was_away_is_asked_for_its_weights_again() -> None:
+    server, door = served()
+    model = Served(door, "e5", Weights(door))
+    models = Models({"embedder": model})
+    assert models.named()[0].weights_sha256 == ""
+    assert await models.checks()["embedder"]()
+    assert models.named()[0].weights_sha256 == "aa"
+    server.is_up, server.weights = False, "bb"
+    assert not await model.is_there()
+    server.is_up = True
+    assert await model.is_there()
+    assert models.named()[0].weights_sha256 == "bb"
 
 
 async def test_scores_keep_the_passages_order() -> None:
