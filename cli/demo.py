@@ -21,7 +21,7 @@ QUESTIONS = (
 )
 ADDRESSES = ("gateway", "retrieval", "ingest")
 URLS = ("embedder", "reranker", "generator")
-STEP, HIGHEST = 1000, 14_000  # how ports move up, and how far: 50051 and its 200 above stay below 65536
+STEP, HIGHEST = 1000, 15_000  # how ports move up, and how far: 50,252 must stay below 65,536
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:

@@ -7,12 +7,15 @@ process is ours only while both match.
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+FAILURE = re.compile(r"error|fail|exception|no such|cannot", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,13 @@ class Child:
         return known is not None
 
     def last_lines(self, count: int = 20) -> list[str]:
-        """The end of its log."""
+        """The end of its log; lines before it that speak of a failure come first."""
         try:
-            return self.log.read_text(errors="replace").splitlines()[-count:]
+            lines = self.log.read_text(errors="replace").splitlines()
         except OSError:
             return []
+        before = [line for line in lines[:-count] if FAILURE.search(line)]
+        return [*before[-count:], *lines[-count:]]
 
 
 async def _until_gone(known: Identity, seconds: float) -> None:

@@ -106,3 +106,10 @@ async def test_the_log_of_the_start_before_is_kept_and_not_shown_as_this_ones(ch
     start(child, "print('second', flush=True)")
     assert until(lambda: child.last_lines() == ["second"])
     assert child.log.with_suffix(".previous.log").read_text() == "first\n"
+
+
+async def test_the_end_of_the_log_is_preceded_by_earlier_failures(child: Child) -> None:
+    """Model servers say why at length before they say that they end."""
+    child.log.parent.mkdir(parents=True)
+    child.log.write_text("starting\nError: no such model\n" + "bye\n" * 30)
+    assert child.last_lines(3) == ["Error: no such model", "bye", "bye", "bye"]

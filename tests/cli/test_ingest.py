@@ -1,0 +1,97 @@
+"""Which files `radrag ingest` reads, what it shows while it runs and in the end."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli import arguments, ingest
+from cli.terminal import Terminal
+from ingest.document import Metadata
+from ingest.event import Event, Result, Summary
+from ingest.manifest import Item
+from radrag.errors import InvalidArgument
+from radrag.settings import Settings
+from tests.cli import screens
+
+DONE = Result("a.md", "published", "a", "1", parents=2, children=5, seconds=0.5)
+FAILED = Result("b.pdf", "failed", reason="b.pdf: size: it is empty (0 bytes)")
+SUMMARY = Summary([FAILED, DONE], 1.25)
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "manifest.yaml"
+    path.write_text("documents:\n- {file: a.md, id: a, topic: physics}\n- {file: sub/b.md, topic: safety}\n")
+    return path
+
+
+def chosen(*words: str) -> list[Item]:
+    return ingest.chosen(arguments.parsed(["ingest", *words]))
+
+
+def test_a_manifest_alone_means_all_it_names(manifest: Path) -> None:
+    assert [item.name for item in chosen("--manifest", str(manifest))] == ["a.md", "sub/b.md"]
+
+
+def test_with_paths_a_manifest_only_describes_them(manifest: Path) -> None:
+    items = chosen(str(manifest.parent / "a.md"), "c.md", "--manifest", str(manifest), "--topic", "anatomy")
+    assert [(item.name, item.metadata.document_id, item.metadata.topic) for item in items] == [
+        ("a.md", "a", "physics"),
+        ("c.md", "", "anatomy"),
+    ]
+
+
+def test_the_files_of_a_manifest_may_lie_elsewhere(manifest: Path) -> None:
+    items = chosen("--manifest", str(manifest), "--root", "/srv/documents")
+    assert items[1].path == Path("/srv/documents/sub/b.md")
+
+
+def test_plain_files_get_the_topic_given() -> None:
+    assert chosen("x/a.pdf", "--topic", "physics") == [
+        Item(Path("x/a.pdf"), "a.pdf", Metadata(topic="physics"))
+    ]
+
+
+def test_nothing_to_read_is_a_wrong_argument() -> None:
+    with pytest.raises(InvalidArgument, match="PATH"):
+        chosen("--topic", "physics")
+
+
+def test_settings_reach_the_corpus_path() -> None:
+    settings = Settings(max_file_megabytes=2, max_child_tokens=100, embed_concurrency=3)
+    found = ingest.plan(settings, {}, approver="anna")
+    assert found.files.file_bytes == 2_000_000
+    assert (found.chunks.max_child_tokens, found.embed_at_once, found.approver) == (100, 3, "anna")
+    assert found.tokenizer.is_absolute()
+
+
+def test_a_screen_shows_how_far_it_is_and_every_terminal_each_failure_at_once() -> None:
+    screen, pipe = screens.screen(), screens.pipe()
+    for terminal in (screen, pipe):
+        on_event = ingest.shown(terminal, 2)
+        on_event(Event("a.md", "parse"))
+        on_event(Event("a.md", result=DONE))
+        on_event(Event("b.pdf", result=FAILED))
+    assert "[........................] 0/2 parse a.md" in screens.err(screen)
+    assert "[############............] 1/2" in screens.err(screen)
+    assert screens.err(pipe) == "b.pdf: b.pdf: size: it is empty (0 bytes)\n"
+
+
+def reported(terminal: Terminal) -> str:
+    ingest.report(terminal, SUMMARY)
+    return screens.out(terminal)
+
+
+def test_the_summary_counts_documents_parents_children_and_seconds() -> None:
+    assert reported(screens.pipe()).splitlines() == [
+        "published  unchanged  in review  failed  parents  children  seconds",
+        "1          0          0          1       2        5         1.2",
+    ]
+
+
+def test_json_has_the_counts_and_every_file() -> None:
+    found = json.loads(json.dumps(ingest.as_data(SUMMARY)))
+    assert (found["published"], found["failed"], found["children"]) == (1, 1, 5)
+    assert [one["file"] for one in found["files"]] == ["a.md", "b.pdf"]
+    assert "0 bytes" in found["files"][1]["reason"]

@@ -1,0 +1,70 @@
+"""What `radrag up` would start: commands, ports, places and the environment children get."""
+
+from pathlib import Path
+
+import pytest
+
+from cli import demo, places, services
+from cli.services import Profile
+from radrag.settings import Settings
+
+
+def profile(**environ: str) -> Profile:
+    return services.profile(Settings.from_environ(environ), environ)
+
+
+def test_the_cpu_profile_is_one_model_server_retrieval_and_gateway() -> None:
+    assert [child.name for child in profile().children] == ["triton", "retrieval", "gateway"]
+
+
+def test_the_ports_are_those_of_the_design() -> None:
+    numbers = {port.number for service in profile().services for port in service.ports}
+    assert numbers == {8000, 8001, 8002, 50052, 50152, 50252, 50051, 50151, 50251}
+
+
+def test_the_model_server_loads_the_models_of_the_three_roles_each_once() -> None:
+    settings = Settings(embedder_model="a", reranker_model="b", generator_model="b")
+    assert services.models(settings) == ("a", "b")
+    command = " ".join(profile().services[0].command)
+    assert "--load-model=e5_small --load-model=lexical_late_interaction --load-model=extractive" in command
+
+
+def test_addresses_move_with_their_settings() -> None:
+    found = profile(RADRAG_GATEWAY_ADDRESS="0.0.0.0:6000")
+    assert [(port.host, port.number) for port in found.services[2].ports] == [
+        ("0.0.0.0", 6000),
+        ("0.0.0.0", 6100),
+        ("0.0.0.0", 6200),
+    ]
+
+
+def test_state_lies_in_the_checkout_by_default_and_the_index_below_the_home_given(tmp_path: Path) -> None:
+    assert profile().home == places.ROOT / "var"
+    moved = profile(RADRAG_HOME=str(tmp_path))
+    environ = moved.services[1].environ
+    assert (environ["RADRAG_HOME"], environ["RADRAG_INDEX_PATH"]) == (str(tmp_path), str(tmp_path / "index"))
+
+
+def test_children_get_nothing_that_bends_them_and_stay_offline() -> None:
+    environ = (
+        profile(PYTHONPATH="/x", LD_PRELOAD="y.so", PATH="/bin", NO_PROXY="corp", LANG="ru")
+        .services[2]
+        .environ
+    )
+    assert not {"PYTHONPATH", "LD_PRELOAD"} & environ.keys()
+    assert (environ["LANG"], environ["HF_HUB_OFFLINE"], environ["DO_NOT_TRACK"]) == ("ru", "1", "1")
+    assert environ["NO_PROXY"] == "corp,127.0.0.1,localhost,::1"
+
+
+def test_traces_of_the_model_server_go_where_the_services_send_theirs() -> None:
+    command = profile(OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:4318").services[0].command
+    assert any("url=http://127.0.0.1:4318/v1/traces" in part for part in command)
+    assert not any("trace" in part for part in profile().services[0].command)
+
+
+@pytest.mark.parametrize("shift", [0, 1000, 13_000])
+def test_the_demo_moves_every_port_alike(shift: int) -> None:
+    usual = {port.number for service in profile().services for port in service.ports}
+    moved = {port.number for service in profile(**demo.moved_up(shift)).services for port in service.ports}
+    assert moved == {number + shift for number in usual}
+    assert max(moved) < 65_536

@@ -1,0 +1,106 @@
+"""`radrag status` and `radrag kb list`, asked of a retrieval service in this process."""
+
+import json
+import random
+from collections.abc import AsyncIterator
+
+import pytest
+
+from cli import __main__ as command_line
+from cli import arguments, health, ports
+from cli.exits import Exit
+from cli.ports import Port
+from radrag import serving
+from radrag.retrieval.v1 import retrieval_pb2 as pb
+from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
+from tests.cli import screens
+
+NOBODY = "127.0.0.1:1"
+
+
+class Index(wire.RetrievalServiceServicer):
+    """Two documents in two topics."""
+
+    async def Describe(self, request: pb.DescribeRequest, context: object) -> pb.DescribeResponse:  # noqa: N802
+        counts = [
+            pb.DescribeResponse.TopicCount(topic=topic, documents=1, parents=2, children=3)
+            for topic in ("physics", "safety")
+        ]
+        documents = [
+            pb.Document(document_id="b", version="0123456789abcdef", title="Зоны МРТ", topic="safety", language="ru"),
+            pb.Document(document_id="a", version="fedcba9876543210", title="T1 and T2", topic="physics", language="en"),
+        ]  # fmt: skip
+        held = documents if request.documents else []
+        return pb.DescribeResponse(generation="g1", revision=7, topics=counts, store="edge", documents=held)
+
+
+@pytest.fixture
+async def environ() -> AsyncIterator[dict[str, str]]:
+    """Settings under which only retrieval runs; its health port is the design's 100 above."""
+    number = next(n for n in iter(lambda: random.randrange(30_000, 60_000), 0) if free(n))
+    server = await serving.start(
+        lambda one: wire.add_RetrievalServiceServicer_to_server(Index(), one), f"127.0.0.1:{number}"
+    )
+    await server.ready()
+    yield {
+        "RADRAG_RETRIEVAL_ADDRESS": f"127.0.0.1:{number}",
+        "RADRAG_GATEWAY_ADDRESS": NOBODY,
+        "RADRAG_EMBEDDER_URL": NOBODY,
+        "RADRAG_HOME": "/nonexistent",
+    }
+    await server.stop()
+
+
+def free(number: int) -> bool:
+    return all(ports.free(Port("127.0.0.1", number + above, "")) for above in (0, health.HEALTH_ABOVE))
+
+
+async def test_status_names_each_service_and_what_the_index_holds(environ: dict[str, str]) -> None:
+    pipe = screens.pipe()
+    status = await command_line.run(arguments.parsed(["status", "--json"]), pipe, environ)
+    found = json.loads(screens.out(pipe))
+    assert status == Exit.UNAVAILABLE
+    assert {one["name"]: one["ready"] for one in found["services"]} == {
+        "triton": False,
+        "retrieval": True,
+        "gateway": False,
+    }
+    assert found["services"][0]["waits_for"] == ["e5_small", "lexical_late_interaction", "extractive"]
+    assert found["index"] == {
+        "generation": "g1",
+        "revision": 7,
+        "store": "edge",
+        "topics": [
+            {"topic": "physics", "documents": 1, "parents": 2, "children": 3},
+            {"topic": "safety", "documents": 1, "parents": 2, "children": 3},
+        ],
+    }
+
+
+async def test_status_for_people_says_what_is_down(environ: dict[str, str]) -> None:
+    pipe = screens.pipe()
+    await command_line.run(arguments.parsed(["status"]), pipe, environ)
+    states = [line.split(maxsplit=3)[-1] for line in screens.out(pipe).splitlines()[1:4]]
+    assert states == ["down", "ready, not started by `radrag up`", "down"]
+    assert "index: generation g1, revision 7, store edge" in screens.out(pipe)
+
+
+async def test_the_knowledge_base_is_listed_by_topic(environ: dict[str, str]) -> None:
+    pipe = screens.pipe()
+    assert await command_line.run(arguments.parsed(["kb", "list"]), pipe, environ) == Exit.OK
+    assert [line.split()[:4] for line in screens.out(pipe).splitlines()[1:]] == [
+        ["physics", "en", "a", "fedcba98"],
+        ["safety", "ru", "b", "01234567"],
+    ]
+
+
+async def test_the_list_narrows_to_a_topic_and_is_json_for_programs(environ: dict[str, str]) -> None:
+    pipe = screens.pipe()
+    await command_line.run(arguments.parsed(["kb", "list", "--topic", "safety", "--json"]), pipe, environ)
+    assert [one["title"] for one in json.loads(screens.out(pipe))] == ["Зоны МРТ"]
+
+
+async def test_without_a_retrieval_service_the_list_is_unavailable() -> None:
+    pipe = screens.pipe()
+    given = arguments.parsed(["kb", "list"])
+    assert await command_line.run(given, pipe, {"RADRAG_RETRIEVAL_ADDRESS": NOBODY}) == Exit.UNAVAILABLE
