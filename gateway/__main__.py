@@ -144,7 +144,8 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         max_in_flight=settings.max_in_flight,
         metrics_host=settings.metrics_host,
     )
-    readiness = asyncio.create_task(Readiness(gateway.checks, _reporting(server), NAME).forever())
+    ready = Readiness(gateway.checks, _reporting(server), NAME, settings.model_patience_seconds)
+    readiness = asyncio.create_task(ready.forever())
     try:
         yield server
     finally:

@@ -1,11 +1,13 @@
 """Keeps the health of the service and of what it needs, in the background: a load of calls never touches it.
 
-The service takes calls once everything it needs was there; from then on as long as the index answers, since
-every model may be missing without making it useless. `live` is always serving while the process runs.
+The service waits for everything it needs at first, but not for ever: from then on it takes calls as long as
+the index answers, since every model may be missing without making it useless. `live` is always serving while
+the process runs.
 """
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -20,11 +22,17 @@ Report = Callable[[str, bool], Awaitable[None]]
 
 @dataclass
 class Readiness:
-    """`checks` by name of the part: may it be used? `report` takes a health name and whether it serves."""
+    """`checks` by name of the part: may it be used? `report` takes a health name and whether it serves.
+
+    `patience` is how many seconds after the start a missing model may keep the service from taking calls.
+    """
 
     checks: Mapping[str, Check]
     report: Report
     service: str
+    patience: float = 60.0
+    clock: Callable[[], float] = time.monotonic
+    _began: float = 0.0
     _complete: bool = False
     _waiting: frozenset[str] = field(default_factory=frozenset)
 
@@ -35,7 +43,9 @@ class Readiness:
         state = dict(zip(names, answers, strict=True))
         for name, there in state.items():
             await self.report(name, there)
-        self._complete = self._complete or all(answers)
+        self._began = self._began or self.clock()
+        patient = self.clock() - self._began < self.patience
+        self._complete = self._complete or all(answers) or not patient
         serving = self._complete and state.get(INDEX, True)
         await self.report(self.service, serving)
         self._say(frozenset(name for name, there in state.items() if not there))

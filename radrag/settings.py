@@ -54,6 +54,9 @@ class Settings:
     rerank_seconds: float = _setting(20.0, "gateway", "Longest a reranking may take.")
     generate_seconds: float = _setting(120.0, "gateway", "Longest a generation may take.")
 
+    model_patience_seconds: float = _setting(
+        60.0, "gateway", "How long after its start a missing model keeps the gateway from being ready."
+    )
     children_per_topic: int = _setting(15, "gateway", "Children taken from each topic's collection.")
     children: int = _setting(90, "gateway", "Children kept over all topics.")
     candidates: int = _setting(13, "gateway", "Best children whose parents are reranked.")

@@ -106,6 +106,15 @@ async def test_the_service_is_ready_once_all_was_there_and_then_as_long_as_the_i
         assert board.seen == {**there, "service": serving}
 
 
+async def test_a_missing_model_keeps_the_service_waiting_only_so_long() -> None:
+    board, now = Board(), [1.0]
+    board.readiness.clock = lambda: now[0]
+    board.there = {"retrieval": True, "embedder": False}
+    assert await board.readiness.once() is False
+    now[0] += board.readiness.patience
+    assert await board.readiness.once() is True
+
+
 async def test_a_gateway_without_anything_behind_it_lives_says_what_it_misses_and_is_not_ready() -> None:
     settings = Settings(
         gateway_address="127.0.0.1:0", retrieval_address="127.0.0.1:1", embedder_url="127.0.0.1:1",

@@ -1,0 +1,1 @@
+"""The whole thing: real Triton, real retrieval, real gateway, as processes."""

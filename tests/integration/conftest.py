@@ -1,0 +1,128 @@
+"""The stack under test: the session's Triton, a retrieval service and a gateway, with the samples in."""
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cli import places, ports, services, supervision
+from cli.supervision import Service
+from cli.terminal import Terminal
+from cli.triton_server import TritonServer
+from radrag.settings import Settings
+
+SAMPLES = places.ROOT / "var" / "samples" / "manifest.yaml"
+MODELS = Path(__file__).parent / "models"
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Where it listens, what it was started with, and its processes by name."""
+
+    environ: Mapping[str, str]
+    services: Mapping[str, Service]
+
+    @property
+    def gateway(self) -> str:
+        return self.environ["RADRAG_GATEWAY_ADDRESS"]
+
+    @property
+    def retrieval(self) -> str:
+        return self.environ["RADRAG_RETRIEVAL_ADDRESS"]
+
+    def radrag(self, *words: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+        """Runs `radrag WORDS` against this stack."""
+        line = [sys.executable, "-m", "cli", *words]
+        return subprocess.run(
+            line,
+            env=dict(self.environ),
+            cwd=places.ROOT,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+    def start(self, *names: str) -> None:
+        """Starts the named services and waits until they take calls."""
+        wanted = [self.services[name] for name in names]
+        asyncio.run(supervision.up(wanted, Terminal(), 120))
+
+    def stop(self, *names: str) -> None:
+        """Stops the named services."""
+        asyncio.run(supervision.down([self.services[name].child for name in names]))
+
+
+def environ(home: Path, embedder: str, reranker: str, generator: str, **more: str) -> dict[str, str]:
+    """Settings for a stack of its own at `home`, its model servers where the addresses say."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("RADRAG_", "OTEL_"))}
+    addresses = {f"RADRAG_{name}_ADDRESS": f"127.0.0.1:{free_port()}" for name in ("GATEWAY", "RETRIEVAL")}
+    urls = {
+        "RADRAG_EMBEDDER_URL": embedder,
+        "RADRAG_RERANKER_URL": reranker,
+        "RADRAG_GENERATOR_URL": generator,
+    }
+    return clean | addresses | urls | {"RADRAG_HOME": str(home)} | more
+
+
+def made(settings: Mapping[str, str]) -> Stack:
+    """A stack that is not running yet."""
+    profile = services.profile(Settings.from_environ(settings), settings)
+    return Stack(settings, {one.child.name: one for one in profile.services if one.child.name != "triton"})
+
+
+@contextmanager
+def running(settings: Mapping[str, str]) -> Iterator[Stack]:
+    """A running stack, stopped at the end whatever happened."""
+    stack = made(settings)
+    try:
+        stack.start("retrieval", "gateway")
+        yield stack
+    finally:
+        stack.stop("retrieval", "gateway")
+
+
+@asynccontextmanager
+async def gateway(settings: Mapping[str, str]) -> AsyncIterator[str]:
+    """A gateway of its own for one test, on the retrieval service that the settings name. Yields its address."""
+    one = made(settings)
+    try:
+        await supervision.up([one.services["gateway"]], Terminal(), 60)
+        yield one.gateway
+    finally:
+        await supervision.down([one.services["gateway"].child])
+
+
+@pytest.fixture(scope="session")
+def stack(triton: TritonServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The cpu profile with the sample knowledge base, published."""
+    home = tmp_path_factory.mktemp("stack")
+    with running(environ(home, triton.grpc, triton.grpc, triton.grpc)) as one:
+        done = one.radrag("ingest", "--manifest", str(SAMPLES), "--approve", "--json")
+        assert done.returncode == 0, done.stderr
+        yield one
+
+
+@asynccontextmanager
+async def lent(server: TritonServer, seconds: float = 120) -> AsyncIterator[TritonServer]:
+    """A Triton for one test."""
+    await server.start(seconds)
+    try:
+        yield server
+    finally:
+        await server.stop()
+
+
+def free_port() -> int:
+    """A port that is free together with those for health and metrics above it."""
+    while True:
+        port = random.randrange(30_001, 60_000)
+        if not ports.taken(ports.Port("127.0.0.1", port + above, "test") for above in (0, 100, 200)):
+            return port

@@ -1,0 +1,57 @@
+"""Quotes the first source's first line word by word, over and over, until somebody cancels.
+
+Two gauges on the server's own metrics say what it does: slow_words_running and slow_words_cancelled.
+"""
+
+import re
+import threading
+import time
+
+import numpy as np
+import triton_python_backend_utils as pb_utils
+
+SOURCE = re.compile(r'^<source number="1".*?>\n(.*?)\n</source>$', re.MULTILINE | re.DOTALL)
+WORDS = 1500  # 30 seconds' worth
+
+
+class TritonPythonModel:
+    def initialize(self, args):
+        family = pb_utils.MetricFamily(
+            name="slow_words", description="Streams.", kind=pb_utils.MetricFamily.GAUGE
+        )
+        self.running = family.Metric(labels={"state": "running"})
+        self.cancelled = family.Metric(labels={"state": "cancelled"})
+        self.family = family
+
+    def execute(self, requests):
+        for request in requests:
+            threading.Thread(target=self.write, args=(request.get_response_sender(), quote(request))).start()
+        return None
+
+    def write(self, sender, sentence):
+        self.running.increment(1)
+        for word in (f"- {sentence} [1]\n".split(" ") * WORDS)[:WORDS]:
+            if sender.is_cancelled():
+                self.cancelled.increment(1)
+                break
+            sender.send(piece(word + " "))
+            time.sleep(0.02)
+        self.running.increment(-1)
+        sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+
+
+def quote(request):
+    prompt = pb_utils.get_input_tensor_by_name(request, "text_input").as_numpy()[0].decode()
+    lines = [line for line in SOURCE.search(prompt).group(1).splitlines() if len(line) > 60]
+    return f"“{lines[0]}”"
+
+
+def piece(text):
+    return pb_utils.InferenceResponse(
+        [
+            pb_utils.Tensor("text_output", np.array([text.encode()], dtype=np.object_)),
+            pb_utils.Tensor("finish_reason", np.array([b"None"], dtype=np.object_)),
+            pb_utils.Tensor("num_input_tokens", np.array([1], dtype=np.uint32)),
+            pb_utils.Tensor("num_output_tokens", np.array([1], dtype=np.uint32)),
+        ]
+    )
