@@ -48,7 +48,7 @@ async def _verdicts(
     async with AsyncExitStack() as stack:
         if given.own or given.distractors:
             items = read_manifest(given.samples / "manifest.yaml")
-            home = places.home(settings, environ) / "eval" / f"functional-{given.distractors}"
+            home = places.home(settings, environ) / "eval" / _name(given)
             items += _distractors(given, settings, environ, home)
             settings = await stack.enter_async_context(evaluate_instance.served(home, items, screen, environ))
         running = await stack.enter_async_context(evaluate_service.running(settings))
@@ -56,6 +56,11 @@ async def _verdicts(
         return await functional.run(
             asked, service, given.at_once, lambda stage, done, of: screen.progress(f"{stage} {done} of {of}")
         )
+
+
+def _name(given: argparse.Namespace) -> str:
+    """Other distractors, another index."""
+    return "-".join(["functional", str(given.distractors), *(path.name for path in given.distractors_from)])
 
 
 def _distractors(
