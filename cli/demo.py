@@ -4,6 +4,7 @@ It has a home of its own, so that it disturbs nothing that runs; where the usual
 """
 
 import argparse
+import hashlib
 import importlib
 import shutil
 from collections.abc import Mapping
@@ -27,12 +28,24 @@ STEP, HIGHEST = 1000, 15_000  # how ports move up, and how far: 50,252 must stay
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Status 0 when both questions were answered; whatever happens, nothing is left running."""
     private = _environ(environ)
-    shutil.rmtree(HOME / "index", ignore_errors=True)  # the same demo every time
+    _forget_an_older_index()
     await _command(["up"], screen, private)
     try:
         return await _shown(given.samples, screen, private)
     finally:
         await _command(["down"], screen, private)
+
+
+def _forget_an_older_index() -> None:
+    """The index of the last demo is used again, unless what makes it has changed since."""
+    sources = [places.MODEL_REPOSITORY / "e5_small" / "config.pbtxt"]
+    sources += sorted(path for room in ("ingest", "retrieval") for path in (places.ROOT / room).rglob("*.py"))
+    now = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    mark = HOME / "index-made-by.sha256"
+    if not mark.exists() or mark.read_text() != now:
+        shutil.rmtree(HOME / "index", ignore_errors=True)
+        HOME.mkdir(parents=True, exist_ok=True)
+        mark.write_text(now)
 
 
 async def _shown(samples: Path, screen: Terminal, environ: Mapping[str, str]) -> int:
