@@ -18,6 +18,9 @@ class NumberCache:
         folder.mkdir(parents=True, exist_ok=True)
         name = hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
         self._database = sqlite3.connect(folder / f"{name}.sqlite", timeout=60)
+        # A power cut may cost the last numbers, never the file; so no write waits for the disk.
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.execute(
             "CREATE TABLE IF NOT EXISTS numbers (key BLOB PRIMARY KEY, width INT, data BLOB)"
         )
