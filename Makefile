@@ -56,7 +56,7 @@ lock: ## Renew requirements.lock within what pyproject.toml allows
 packages:
 	@cli/setup.sh $(PYTHON)
 
-environment: .venv/stamp
+environment: .venv/stamp ; @:
 .venv/stamp: requirements.lock pyproject.toml
 	@echo "installing the Python packages"
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
