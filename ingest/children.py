@@ -1,26 +1,25 @@
 """Cuts a parent into children: whole sentences, rows or items where possible, always within both limits."""
 
-from ingest.cutting import Cut, Wish, cut
+from dataclasses import replace
+from itertools import pairwise
+
+from ingest.cutting import Cut, Range, Wish, cut, cut_until_kept
 from ingest.edges import Edge, last_resorts, seams
-from ingest.parents import Outline, Range, merged, within
-from ingest.tokens import TokenCounter
+from ingest.parents import Outline, merged, within
 
 
-def child_ranges(parent: Range, outline: Outline, counter: TokenCounter, wish: Wish) -> list[Range]:
+def child_ranges(parent: Range, outline: Outline, wish: Wish) -> list[Range]:
     """The children's ranges, which cover the parent exactly once.
 
     None has more than `wish.tokens` tokens on its own; none is below `wish.floor` characters where some cut
-    avoids it. A cut inside a word can make tokens that the one pass over the document did not see: then the
-    limit is lowered by what was too much, and the parent is cut again.
+    avoids it.
     """
-    limit = wish.tokens
-    while True:
-        ends = best_cut(parent, outline, Wish(limit, wish.floor, wish.size)).ends
-        ranges = list(zip([parent[0], *ends[:-1]], ends, strict=True))
-        excess = max(counter.count(outline.text[start:end]) for start, end in ranges) - wish.tokens
-        if excess <= 0 or limit <= 1:
-            return ranges
-        limit = max(1, limit - excess)
+
+    def pieces(limit: int) -> list[Range]:
+        ends = best_cut(parent, outline, replace(wish, tokens=limit)).ends
+        return list(pairwise([parent[0], *ends]))
+
+    return cut_until_kept(pieces, outline.exact, wish.tokens)
 
 
 def best_cut(parent: Range, outline: Outline, wish: Wish) -> Cut:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 
 from ingest.children import child_ranges
-from ingest.cutting import Wish
+from ingest.cutting import Range, Wish
 from ingest.document import Document
-from ingest.parents import Outline, ParentLimits, Range, outline_of, parent_ranges
+from ingest.parents import Outline, ParentLimits, outline_of, parent_ranges
 from ingest.passage import Child, Parent
 from ingest.tokens import TokenCounter
 from ingest.tree import path_to
@@ -29,7 +29,7 @@ class ChunkLimits:
 
 def chunk(document: Document, counter: TokenCounter, limits: ChunkLimits) -> list[Parent]:
     """The parents, in order, with their children. Parents cover the text once, children their parent once."""
-    outline = outline_of(document.text, counter.ruler(document.text))
+    outline = outline_of(document.text, counter)
     ranges = parent_ranges(outline, limits.parents)
     return [parent_at(unit, outline, document.title, counter, limits) for unit in ranges]
 
@@ -39,7 +39,7 @@ def parent_at(
 ) -> Parent:
     start, end = unit
     path = heading_path(outline, unit, title)
-    ranges = child_ranges(unit, outline, counter, limits.wish(counter.room))
+    ranges = child_ranges(unit, outline, limits.wish(counter.room))
     children = tuple(child_at(part, outline, title, counter) for part in ranges)
     text = outline.text[start:end]
     return Parent(start, end, text, counter.count(text), path, header_rows(outline, start), children)

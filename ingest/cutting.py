@@ -4,7 +4,7 @@ A shortest path over the edges: a piece costs its last edge, and the square of i
 size. One below the floor costs more than all else together, so there is one only where no cut avoids it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ingest.edges import Edge
 from ingest.tokens import Ruler
+
+Range = tuple[int, int]
 
 BELOW_FLOOR = 1e6
 
@@ -48,6 +50,23 @@ def cut(start: int, end: int, edges: Sequence[Edge], ruler: Ruler, wish: Wish) -
         before[at] = low + int(np.argmin(costs)) if len(costs) else at
         best[at] = costs[before[at] - low] if len(costs) else np.inf
     return Cut(walk(places, before), round(float(best[-1]) // BELOW_FLOOR)) if np.isfinite(best[-1]) else None
+
+
+def cut_until_kept(
+    pieces: Callable[[int], list[Range]], count: Callable[[Range], int], most: int
+) -> list[Range]:
+    """The pieces, none of more than `most` tokens on its own.
+
+    Cut inside a word, or behind trailing blanks, a text alone can have tokens that the one pass over the
+    document did not see: then the limit is lowered by what was too much, and the pieces are cut again.
+    """
+    limit = most
+    while True:
+        found = pieces(limit)
+        excess = max(map(count, found)) - most
+        if excess <= 0 or limit <= 1:
+            return found
+        limit = max(1, limit - excess)
 
 
 def piece_costs(sizes: NDArray[np.int64], wish: Wish) -> NDArray[np.float64]:

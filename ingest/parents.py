@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from ingest.cutting import Wish, cut
+from ingest.cutting import Range, Wish, cut, cut_until_kept
 from ingest.edges import Edge, inner_edges, last_resorts, seams
-from ingest.tokens import Ruler
+from ingest.tokens import Ruler, TokenCounter
 from ingest.tree import Block, Section, blocks_of, sections_of
-
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -46,9 +44,15 @@ class Outline:
     blocks: list[Block]
     root: Section
     ruler: Ruler
+    counter: TokenCounter
 
     def tokens(self, part: Range) -> int:
+        """The tokens of a range within the whole text, looked up."""
         return self.ruler.count(*part)
+
+    def exact(self, part: Range) -> int:
+        """The tokens of a range as a text of its own, counted."""
+        return self.counter.count(self.text[slice(*part)])
 
     def blocks_in(self, part: Range) -> list[Block]:
         """The blocks that have a part in the range, in order."""
@@ -60,10 +64,10 @@ class Outline:
         return [block.start for block in self.blocks]
 
 
-def outline_of(text: str, ruler: Ruler) -> Outline:
+def outline_of(text: str, counter: TokenCounter) -> Outline:
     """The outline of a canonical text."""
     blocks = blocks_of(text)
-    return Outline(text, blocks, sections_of(blocks, len(text)), ruler)
+    return Outline(text, blocks, sections_of(blocks, len(text)), counter.ruler(text), counter)
 
 
 def parent_ranges(outline: Outline, limits: ParentLimits) -> list[Range]:
@@ -129,9 +133,14 @@ def without_dangling(units: list[Range], outline: Outline) -> list[Range]:
 
 
 def fitting(unit: Range, outline: Outline, most: int) -> list[Range]:
-    """The unit itself, or the pieces it must be cut into: at the gentlest edges that keep the limit."""
-    if outline.tokens(unit) <= most:
+    """The unit itself, or the pieces it must be cut into."""
+    if outline.tokens(unit) <= most and outline.exact(unit) <= most:
         return [unit]
+    return cut_until_kept(lambda limit: pieces_of(unit, outline, limit), outline.exact, most)
+
+
+def pieces_of(unit: Range, outline: Outline, most: int) -> list[Range]:
+    """The pieces at the gentlest edges that keep the limit."""
     wish = wish_for(unit, outline, most)
     for edges in edge_choices(unit, outline, most):
         if (found := cut(*unit, edges, outline.ruler, wish)) is not None:
@@ -155,7 +164,7 @@ def within(text: str, blocks: list[Block]) -> list[Edge]:
 
 
 def wish_for(unit: Range, outline: Outline, most: int) -> Wish:
-    pieces = -(-outline.tokens(unit) // most)
+    pieces = max(1, -(-outline.tokens(unit) // most))
     return Wish(tokens=most, floor=0, size=(unit[1] - unit[0]) / pieces)
 
 
