@@ -4,6 +4,7 @@ The package's Python class cannot load a model from memory, which the layerless 
 """
 
 import ctypes
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ class PackageEngine:
     """One model image in the engine. The image is kept, as the engine reads from it."""
 
     def __init__(self, package: Path, image: bytes) -> None:
+        # Its OpenMP threads spin while they wait, which on a busy machine takes five times the whole work.
+        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         (library,) = package.glob("_engine*.so")
         self.engine = ctypes.CDLL(str(library))
         self.engine.e5_load_mem.restype = ctypes.c_void_p
