@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cli import settings_table
 from radrag.settings import SettingError, Settings, variable
 
 ROOT = Path(__file__).parent.parent
@@ -67,3 +68,12 @@ def test_an_unknown_name_is_an_error_that_names_the_nearest() -> None:
 def test_a_value_of_the_wrong_type_names_its_variable(name: str, text: str) -> None:
     with pytest.raises(SettingError, match=name):
         Settings.from_environ({name: text})
+
+
+def test_the_table_that_people_read_is_the_codes() -> None:
+    """Wherever a document has the table it is the current one: python -m cli.settings_table."""
+    current = settings_table.lines()
+    assert len(current) == len(fields(Settings)) + 2
+    for file, text in texts().items():
+        found = [line for line in text.splitlines() if line.startswith("| `RADRAG_")]
+        assert not found or found == current[2:], f"{file} has another table of settings"
