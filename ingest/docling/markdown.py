@@ -43,7 +43,7 @@ def pieces_of(document: DoclingDocument, levels: Mapping[tuple[int, str], int] |
     titled = any(isinstance(item, TitleItem) for item in document.texts)
     pieces = Writer(document, levels or {}, shift=int(titled)).below(document.body)
     clean = [replace(piece, text=canonical(piece.text).strip("\n")) for piece in pieces]
-    return rejoined(with_chapters([piece for piece in clean if piece.text.strip()]))
+    return rejoined(with_long_tables(with_chapters([piece for piece in clean if piece.text.strip()])))
 
 
 class Writer:
@@ -112,6 +112,19 @@ def with_chapters(pieces: list[Piece]) -> list[Piece]:
     for piece in pieces:
         if found and CHAPTER.fullmatch(found[-1].text) and piece.text.startswith("#"):
             found[-1] = replace(found[-1], text=f"{found[-1].text} {piece.text.lstrip('# ')}")
+        else:
+            found.append(piece)
+    return found
+
+
+def with_long_tables(pieces: list[Piece]) -> list[Piece]:
+    """A table that goes on on the next page under the same header rows is one table."""
+    found: list[Piece] = []
+    for before, piece in zip([None, *pieces[:-1]], pieces, strict=True):
+        head = "\n".join(piece.text.split("\n")[:2]) + "\n"
+        table = before is not None and before.text.startswith("|") and piece.text.startswith("|")
+        if before is not None and table and piece.page == before.page + 1 and before.text.startswith(head):
+            found.append(Piece(piece.text.removeprefix(head), piece.page, "\n"))
         else:
             found.append(piece)
     return found

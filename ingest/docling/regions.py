@@ -3,11 +3,12 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from statistics import mean
 
 from docling_core.types.doc.base import BoundingBox
 
-from ingest.docling.rules import Rules, grids_of, snapped
+from ingest.docling.rules import Rule, Rules, grids_of, snapped
 from ingest.docling.textline import TextLine, rows_of
 
 LEADER = re.compile(r"(\.\s?){5,}\s*\d*\s*$|…{2,}\s*\d*\s*$")
@@ -36,23 +37,36 @@ def columns(box: BoundingBox, rules: Rules) -> int:
 
 
 def between_rules(lines: list[TextLine], rules: Rules, known: list[BoundingBox]) -> Iterator[BoundingBox]:
-    """Three or more rules of one width with rows of several columns between them."""
+    """Runs of three or more rules of one width, outside of known tables, with rows of columns between."""
     widths: dict[tuple[int, int], list[float]] = defaultdict(list)
     for rule in rules.across:
-        if rule.length > 60:
+        if rule.length > 60 and not any(runs_through(rule, box) for box in known):
             widths[round(rule.start / 4), round(rule.end / 4)].append(rule.at)
     for (left, right), heights in widths.items():
-        if len(heights) >= 3:
-            box = BoundingBox(l=left * 4, t=min(heights), r=right * 4, b=max(heights))
-            if has_columns([line for line in lines if stands_in(line, box)]) and not any(
-                holds(other, box) for other in known
-            ):
+        for run in runs_of_rules(lines, sorted(heights), left * 4, right * 4):
+            box = BoundingBox(l=left * 4, t=run[0], r=right * 4, b=run[-1])
+            if len(run) >= 3 and has_columns([line for line in lines if stands_in(line, box)]):
                 yield box
 
 
-def holds(outer: BoundingBox, inner: BoundingBox, slack: float = 5.0) -> bool:
-    across = outer.l - slack <= inner.l and inner.r <= outer.r + slack
-    return across and outer.t - slack <= inner.t and inner.b <= outer.b + slack
+def runs_through(rule: Rule, box: BoundingBox, slack: float = 3.0) -> bool:
+    """Whether a horizontal rule is part of a box."""
+    return box.t - slack <= rule.at <= box.b + slack and rule.end > box.l and rule.start < box.r
+
+
+def runs_of_rules(
+    lines: list[TextLine], heights: list[float], left: float, right: float
+) -> Iterator[list[float]]:
+    """Rules parted wherever running text stands between two of them: there one table ends, another begins."""
+    run = heights[:1]
+    for above, below in pairwise(heights):
+        gap = BoundingBox(l=left, t=above, r=right, b=below)
+        inside = [line for line in lines if stands_in(line, gap, slack=0)]
+        if len(rows_of(inside)) >= 2 and not has_columns(inside):
+            yield run
+            run = []
+        run = [*run, below]
+    yield run
 
 
 def stands_in(line: TextLine, box: BoundingBox, slack: float = 3.0) -> bool:

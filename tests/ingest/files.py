@@ -58,7 +58,17 @@ def bullets(*texts: str) -> Flowable:
 
 def ruled(rows: list[list[str]], spans: Sequence[tuple[tuple[int, int], tuple[int, int]]] = ()) -> Flowable:
     style = [("GRID", (0, 0), (-1, -1), 0.7, colors.black), ("FONT", (0, 0), (-1, -1), "DejaVu", 9)]
-    return Table(rows, style=[*style, *(("SPAN", *span) for span in spans)])
+    return Table(rows, repeatRows=1, style=[*style, *(("SPAN", *span) for span in spans)])
+
+
+def open_table(rows: list[list[str]]) -> Flowable:
+    """Horizontal rules only: above, below the head, at the end."""
+    lines = [
+        ("LINEABOVE", (0, 0), (-1, 1), 0.7, colors.black),
+        ("LINEBELOW", (0, -1), (-1, -1), 0.7, colors.black),
+    ]
+    style = [*lines, ("FONT", (0, 0), (-1, -1), "DejaVu", 9)]
+    return Table(rows, colWidths=[150, 150], repeatRows=1, style=style)
 
 
 def space() -> Flowable:

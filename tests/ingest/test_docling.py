@@ -82,6 +82,27 @@ async def test_pages_are_mapped_to_ranges_without_a_gap(protocol: Parsed) -> Non
     assert (protocol.pages[0].start, protocol.pages[-1].end) == (0, len(protocol.markdown))
 
 
+async def test_text_between_two_tables_of_one_width_stays_text(reader: Reader) -> None:
+    tables = [
+        files.open_table([["Орган", f"Размер {n}"], ["Печень", "15 см"], ["Почка", "11 см"]]) for n in (1, 2)
+    ]
+    story = [tables[0], files.space(), files.body(TEXT * 3), files.space(), tables[1], files.body(TEXT)]
+    parsed = await reader.parse(Source("two.pdf", "pdf", files.pdf(story)))
+    blocks = parsed.markdown.strip().split("\n\n")
+    assert [block[0] for block in blocks] == ["|", "Р", "|", "Р"]
+    assert blocks[0].split("\n")[2:] == ["| Печень | 15 см |", "| Почка | 11 см |"]
+
+
+async def test_a_table_over_two_pages_is_one_table_with_one_head(reader: Reader) -> None:
+    rows = [["Орган", "Размер"], *[[f"Орган {n}", f"{n} см"] for n in range(60)]]
+    long = files.pdf([files.body(TEXT), files.ruled(rows)])
+    parsed = await reader.parse(Source("long.pdf", "pdf", long))
+    assert len(parsed.pages) == 2
+    assert parsed.markdown.count("| Орган | Размер |") == 1
+    assert len(parsed.markdown.strip().split("\n\n")) == 2
+    assert sum(line.endswith(" см |") for line in parsed.markdown.split("\n")) == 60
+
+
 async def test_a_docx_keeps_headings_nested_lists_and_tables(reader: Reader) -> None:
     parsed = await reader.parse(Source("protocol.docx", "docx", files.word_file()))
     assert parsed.markdown == (

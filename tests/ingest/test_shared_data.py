@@ -54,9 +54,7 @@ async def test_a_law_in_docx_keeps_its_wide_table(reader: Reader) -> None:
     assert law.markdown.count("\n| ") > 500
 
 
-@pytest.mark.parametrize(
-    "name", ["cp1251.txt", "utf8.txt", "example.txt", "Pr_2013.02.18_21.txt", "pr_17.txt"]
-)
+@pytest.mark.parametrize("name", ["cp1251.txt", "utf8.txt", "example.txt", "pr_17.txt"])
 async def test_russian_text_files_are_read_in_whatever_encoding(reader: Reader, name: str) -> None:
     text = (await parsed(reader, f"format_matrix_ru/txt/{name}")).markdown
     assert text == canonical(text)
