@@ -91,7 +91,7 @@ def running(settings: Mapping[str, str]) -> Iterator[Stack]:
 
 @asynccontextmanager
 async def gateway(settings: Mapping[str, str]) -> AsyncIterator[str]:
-    """A gateway of its own for one test, on the retrieval service that the settings name. Yields its address."""
+    """A gateway for one test, on the retrieval service that the settings name. Yields its address."""
     one = made(settings)
     try:
         await supervision.up([one.services["gateway"]], Terminal(), 60)

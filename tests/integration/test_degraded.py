@@ -12,7 +12,6 @@ from radrag.client import AsyncClient
 from radrag.errors import Unavailable
 from tests.conftest import free_grpc_port
 from tests.integration.conftest import Stack, environ, gateway, lent
-from tests.integration.metrics import total
 
 QUESTION = "What is the yearly occupational limit for the eye lens under ICRP since 2011?"
 
