@@ -13,7 +13,6 @@ from retrieval.edge_store import EdgeStore
 from retrieval.fusion import WAYS, Rrf
 from retrieval.index import Index
 from retrieval.search import BM25, DENSE, Searcher
-from retrieval.server_store import ServerStore, connect
 from retrieval.service import NAME, RetrievalService
 from retrieval.snapshot import View
 from retrieval.store import Store
@@ -25,6 +24,9 @@ STORES = ("edge", "server")
 def open_store(settings: Settings) -> Store:
     """The store that the settings name."""
     if settings.store == "server":
+        # The client takes two seconds to import; the embedded store must be ready again before that.
+        from retrieval.server_store import ServerStore, connect  # noqa: PLC0415
+
         client = connect(settings.qdrant_url, settings.qdrant_api_key_file)
         return ServerStore(client, settings.qdrant_shards, settings.qdrant_replicas)
     return EdgeStore(settings.index_path / "edge")

@@ -2,7 +2,7 @@
 
 What the engine leaves to us (0.9.0): it holds Python's lock while it writes, flushes, loads and optimizes, so
 those are kept short or left to the start; it scans exactly up to `SCANNED_KILOBYTES` of vectors and builds a
-graph above, on the next start.
+graph above, on the next start; and on a full disk a write ends the process with SIGBUS, so we stop before.
 """
 
 import asyncio
@@ -43,6 +43,7 @@ SCANNED_KILOBYTES = 100_000  # 65,000 vectors of 384 numbers: 15 ms a scan
 POINTS_A_WRITE = 64  # 7 ms with Python's lock held
 POINTS_A_FLUSH = 1000  # a flush takes 0.2 s; replaying 1,000 points at the next start takes 0.15 s
 PAGE = 1000
+RESERVE = 128 * 1024 * 1024  # bytes of free disk below which nothing is written: two log segments and room
 
 
 class EdgeStore:
@@ -50,9 +51,12 @@ class EdgeStore:
 
     kind = "edge"
 
-    def __init__(self, folder: Path) -> None:
-        """Opens every shard. Raises Unavailable when another process has them open."""
-        self._folder = folder
+    def __init__(self, folder: Path, reserve: int = RESERVE) -> None:
+        """Opens every shard. Raises Unavailable when another process has them open.
+
+        Nothing is written while fewer than `reserve` bytes of the disk are free.
+        """
+        self._folder, self._reserve = folder, reserve
         self._shards: dict[Collection, qdrant.EdgeShard] = {}
         self._unflushed: Counter[Collection] = Counter()
         self._writer = ThreadPoolExecutor(1, "edge-writer")  # so that writes do not queue behind searches
@@ -78,6 +82,7 @@ class EdgeStore:
     async def create(self, collection: Collection, dimension: int) -> None:
         """See Store. The shard is made aside and moved into place, so a half-made one is never opened."""
         if collection not in self._shards:
+            self._check_disk()
             await self._do("created", lambda: self._create(collection, dimension))
 
     def _create(self, collection: Collection, dimension: int) -> None:
@@ -95,6 +100,7 @@ class EdgeStore:
     async def write(self, collection: Collection, points: Sequence[Point]) -> None:
         """See Store."""
         shard = self._shard(collection)
+        self._check_disk()
         for first in range(0, len(points), POINTS_A_WRITE):
             some = [_point(point) for point in points[first : first + POINTS_A_WRITE]]
             await self._do("written", partial(shard.update, qdrant.UpdateOperation.upsert_points(some)))
@@ -148,8 +154,13 @@ class EdgeStore:
         operation = qdrant.UpdateOperation.set_payload_by_filter(_filter(where), {"valid_to": day})
         await self._update(collection, operation)
 
+    def _check_disk(self) -> None:
+        if shutil.disk_usage(self._folder).free < self._reserve:
+            raise Unavailable(f"fewer than {self._reserve} bytes of the index's disk are free", "DISK_FULL")
+
     async def _update(self, collection: Collection, operation: qdrant.UpdateOperation) -> None:
         shard = self._shard(collection)
+        self._check_disk()
         await self._do("written", lambda: shard.update(operation))
         self._unflushed[collection] += 1
 
@@ -200,7 +211,7 @@ def _failures(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the engine raises nothing narrower
-        log.error("the store could not be %s: %s", what, type(error).__name__, exc_info=error)
+        log.error("the store could not be %s: %s", what, error)
         if "WouldBlock" in str(error):
             raise Unavailable("the index is open in another process", "INDEX_LOCKED") from error
         raise Unavailable(f"the vector store could not be {what}", "STORE_FAILED") from error

@@ -179,7 +179,7 @@ def _failures(what: str) -> Iterator[None]:
     try:
         yield
     except (ApiException, grpc.RpcError, ValueError, OSError) as error:
-        log.error("the server store could not be %s: %s", what, type(error).__name__, exc_info=error)
+        log.error("the server store could not be %s: %s", what, error)
         raise Unavailable(f"the vector store could not be {what}", "STORE_FAILED") from error
 
 

@@ -48,11 +48,14 @@ class Chore:
 class Versions:
     """The table, and a snapshot of it in memory that every commit replaces."""
 
-    def __init__(self, url: str) -> None:
-        """Opens or makes the tables. Raises Unavailable."""
+    def __init__(self, url: str, shared: bool | None = None) -> None:
+        """Opens or makes the tables. Raises Unavailable.
+
+        `shared`: other processes write to them too; by default true for anything but SQLite.
+        """
         self._engine = _engine(url)
         self._thread = ThreadPoolExecutor(1, "versions")
-        self._shared = not url.startswith("sqlite")
+        self._shared = not url.startswith("sqlite") if shared is None else shared
         self._snapshot = self._thread.submit(self._run, _first_snapshot).result()
 
     @property
@@ -119,12 +122,12 @@ class Versions:
             with self._engine.begin() as connection:
                 return work(connection)
         except SQLAlchemyError as error:
-            log.error("the version table failed: %s", type(error).__name__, exc_info=error)
+            log.error("the version table failed: %s", error)
             raise Unavailable("the version table cannot be read or written", "VERSIONS_FAILED") from error
 
 
 def _engine(url: str) -> Engine:
-    engine = sql.create_engine(url)
+    engine = sql.create_engine(url, hide_parameters=True)  # errors are logged; rows hold titles
     if engine.dialect.name == "sqlite":
         sql.event.listen(engine, "connect", _sync_every_commit)
     return engine
