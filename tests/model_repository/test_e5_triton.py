@@ -90,13 +90,23 @@ async def test_concurrent_callers_share_executions_and_get_what_they_would_get_a
         for at, cut in ((at, cuts[at % 4]) for at in range(24))
     ]
     alone = [await ask(client, *job) for job in jobs]
-    before = await counted(triton, "e5_small")
+    before = await settled(triton, "e5_small")
     together = await asyncio.gather(*(ask(client, *job) for job in jobs))
-    after = await counted(triton, "e5_small")
+    after = await settled(triton, "e5_small")
     assert after["success"] - before["success"] == 24
     assert after["exec"] - before["exec"] < 24
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_allclose(one.as_numpy("EMBEDDINGS"), other.as_numpy("EMBEDDINGS"), atol=2e-6)
+
+
+async def settled(triton: TritonServer, model: str) -> dict[str, int]:
+    """The counters once they rest: Triton answers first and counts after."""
+    counts = await counted(triton, model)
+    while True:
+        await asyncio.sleep(0.5)
+        earlier, counts = counts, await counted(triton, model)
+        if counts == earlier:
+            return counts
 
 
 async def counted(triton: TritonServer, model: str) -> dict[str, int]:
@@ -140,8 +150,7 @@ async def test_a_full_queue_refuses_at_once_and_serves_the_rest(client: aio.Infe
     """Both instances are busy with long texts; of 240 questions at most 128 wait,
     and two executions of 32 may have begun.
     """
-    busy = [asyncio.create_task(ask(client, DOCUMENT * 30, "document", [(0, 80)], LATE)) for _ in range(2)]
-    await asyncio.sleep(0.3)
+    busy = await both_instances_busy(client)
     replies = await asyncio.gather(
         *(ask(client, QUESTION, "query", (), LATE) for _ in range(240)), return_exceptions=True
     )
@@ -150,16 +159,24 @@ async def test_a_full_queue_refuses_at_once_and_serves_the_rest(client: aio.Infe
     assert {str(failure.status()) for failure in refused} == {"StatusCode.UNAVAILABLE"}
     assert all("maximum queue size" in str(failure) for failure in refused)
     assert len(refused) + sum(isinstance(reply, aio.InferResult) for reply in replies) == 240
-    await asyncio.gather(*busy)
+    await busy
+
+
+async def both_instances_busy(client: aio.InferenceServerClient) -> asyncio.Future[list[aio.InferResult]]:
+    """One long text after the other: sent together they would share one execution on one instance."""
+    tasks = []
+    for _ in range(2):
+        tasks.append(asyncio.create_task(ask(client, DOCUMENT * 60, "document", [(0, 80)], LATE)))
+        await asyncio.sleep(0.4)
+    return asyncio.gather(*tasks)
 
 
 async def test_a_request_leaves_the_queue_when_its_own_time_is_up(client: aio.InferenceServerClient) -> None:
-    busy = [asyncio.create_task(ask(client, DOCUMENT * 30, "document", [(0, 80)], LATE)) for _ in range(2)]
-    await asyncio.sleep(0.3)
+    busy = await both_instances_busy(client)
     with pytest.raises(InferenceServerException, match="timeout expired") as failure:
         await client.infer(LATE, inputs(QUESTION.encode(), b"query", []), timeout=1_000)
     assert failure.value.status() == "StatusCode.UNAVAILABLE"
-    await asyncio.gather(*busy)
+    await busy
 
 
 @pytest.mark.parametrize("model", MODELS)
