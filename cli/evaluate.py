@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     _retrieval(commands)
     _functional(commands)
     _calibrate(commands)
+    _scope(commands)
     return top
 
 
@@ -102,6 +103,22 @@ def _calibrate(commands: Commands) -> None:
     command.add_argument(
         "--keep", type=float, default=KEEP, metavar="SHARE", help=f"right answers to keep at least ({KEEP})"
     )
+
+
+def _scope(commands: Commands) -> None:
+    command = commands.add_parser("scope", help="what the scope gates stop, and what without reason")
+    command.set_defaults(module="cli.evaluate_scope")
+    names = ("questions.jsonl", "calibration.jsonl", "scope.jsonl")
+    command.add_argument(
+        "sets", type=Path, nargs="*", default=[SAMPLES / name for name in names], metavar="FILE",
+        help="JSONL with question or text, and the gate that should stop it, if any",
+    )  # fmt: skip
+    command.add_argument("--limit", type=int, default=0, metavar="N", help="ask only N questions of each set")
+    command.add_argument(
+        "--most-false", type=float, default=0.01, metavar="SHARE",
+        help="status 1 when more of our questions are stopped (0.01)",
+    )  # fmt: skip
+    command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _questions(command: argparse.ArgumentParser, name: str) -> None:

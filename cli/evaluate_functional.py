@@ -13,7 +13,7 @@ from cli.terminal import Terminal
 from evaluation import datasets, functional, questions, report, tally
 from evaluation.functional import Service, Verdict
 from evaluation.provenance import provenance
-from gateway import messages
+from gateway import messages, scope
 from ingest.manifest import Item, read_manifest
 from ingest.tokens import token_counter
 from radrag.settings import Settings
@@ -80,8 +80,9 @@ def _distractors(
 
 
 def _fixed(settings: Settings) -> set[str]:
-    path = settings.messages if settings.messages.exists() else places.ROOT / settings.messages
-    return {text for texts in messages.load(path).texts.values() for text in texts.values()}
+    paths = [one if one.exists() else places.ROOT / one for one in (settings.messages, settings.scope)]
+    known = messages.load(paths[0], scope.load(paths[1]).deferrals)
+    return {text for texts in known.texts.values() for text in texts.values()}
 
 
 def _values(

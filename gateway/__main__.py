@@ -18,6 +18,7 @@ from gateway.deadlines import Seconds
 from gateway.health import INDEX, Readiness
 from gateway.index import CurrentIndex
 from gateway.models import Embedder, Generator, Reranker, Weights
+from gateway.nearness import Nearness
 from gateway.pipeline import Pipeline
 from gateway.prompt import RULES, PromptWriter
 from gateway.questions import Limits, Rules
@@ -75,12 +76,15 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
     embedder = Embedder(
         servers.embedder, embedding_weights, current.get, settings.embedder_model, settings.query_cache
     )
+    gates = scope.load(_file(settings.scope))
+    nearness = Nearness(gates, embedder.model, embedder.embed)
     reranker = Reranker(servers.reranker, settings.reranker_model)
     generator = Generator(servers.generator, settings.generator_model, _sampling(settings, template.stop))
     writer = PromptWriter(template, settings.prompt_characters)
 
     pipeline = Pipeline(
-        scope=traced("scope", _scope),
+        scope=traced("scope", _by_pattern(gates)),
+        near_scope=nearness.gate,
         embed=traced("embed", embedder.embed),
         search=traced("search", index.search),
         rerank=traced("rerank", reranker.rerank),
@@ -90,7 +94,7 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         generator_ready=generator.ready,
         renew_index=current.renew,
         judge=Judge(points, settings.reranker_model),
-        messages=messages.load(_file(settings.messages)),
+        messages=messages.load(_file(settings.messages), gates.deferrals),
         seconds=Seconds(
             settings.embed_seconds, settings.search_seconds, settings.rerank_seconds,
             settings.generate_seconds,
@@ -111,13 +115,14 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         current.seen,
         version=_version(),
     )
-    return Gateway(service, {INDEX: check(current.renew), **models.checks()})
+    return Gateway(service, {INDEX: check(current.renew), **models.checks(), "scope": check(nearness.renew)})
 
 
 def settings_sha256(settings: Settings) -> str:
     """The hash of what shapes an answer: rules, sampling, limits, thresholds, messages, our version."""
     shaping = [f"{name}={getattr(settings, name)}" for name in SHAPING]
-    files = [_file(path).read_text(encoding="utf-8") for path in (settings.thresholds, settings.messages)]
+    paths = (settings.thresholds, settings.messages, settings.scope)
+    files = [_file(path).read_text(encoding="utf-8") for path in paths]
     return hashlib.sha256("\n".join([_version(), *shaping, *files, *RULES.values()]).encode()).hexdigest()
 
 
@@ -165,8 +170,11 @@ def _reporting(server: Server) -> Callable[[str, bool], Awaitable[None]]:
     return report
 
 
-async def _scope(question: str) -> str:
-    return scope.gate(question)
+def _by_pattern(gates: scope.Scope) -> Callable[[str], Awaitable[str]]:
+    async def stopped(question: str) -> str:
+        return gates.stops(question)
+
+    return stopped
 
 
 def _sampling(settings: Settings, stop: Iterable[str]) -> dict[str, object]:

@@ -1,6 +1,7 @@
-"""The fixed texts of refusals, by language; each says how to ask better. They come from a file."""
+"""The fixed texts of refusals, by language; each says how to ask better. A file's, and those of the gates."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,11 +26,13 @@ class Messages:
         return texts.get(gate, texts[OUT_OF_SCOPE])
 
 
-def load(path: Path) -> Messages:
-    """Reads the texts. Raises ValueError naming the first that is missing."""
+def load(path: Path, deferrals: Mapping[str, Mapping[str, str]] | None = None) -> Messages:
+    """Reads the texts and adds the gates'. Raises ValueError naming the first that is missing."""
     texts = json.loads(path.read_text(encoding="utf-8"))
     for language in LANGUAGES:
         for name in (INSUFFICIENT, OUT_OF_SCOPE):
             if not texts.get(language, {}).get(name):
                 raise ValueError(f"{path.name}: {language}.{name} is missing")
-    return Messages(texts)
+    return Messages(
+        {language: {**(deferrals or {}).get(language, {}), **texts[language]} for language in LANGUAGES}
+    )

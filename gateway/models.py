@@ -65,6 +65,12 @@ class Embedder:
         self._vectors: OrderedDict[bytes, QueryVector] = OrderedDict()
         self._generation = ""
 
+    async def model(self) -> tuple[str, str]:
+        """The embedder in use: its name and its weights' hash. Raises as `embed` does."""
+        index = await self._index()
+        model = index.embedder or self._model
+        return model, await self._weights.of(model)
+
     async def embed(self, text: str) -> QueryVector:
         """The vector of a question. Raises ModelUnavailable, DeadlineExceeded, Overloaded, Unavailable."""
         index = await self._index()

@@ -1,4 +1,4 @@
-"""The answer path. Find: scope → embed → search → rerank. Answer: prompt → generate → verify.
+"""The answer path. Find: scope → embed → scope again → search → rerank. Answer: prompt → generate → verify.
 
 Every stage is a plain async function. `gateway.__main__` chooses the real ones and traces them;
 tests pass fakes. Nothing here knows gRPC or OpenTelemetry. What happens when a part is missing is
@@ -37,6 +37,7 @@ class Pipeline:
     """The stages, the thresholds, and the fixed messages."""
 
     scope: Callable[[str], Awaitable[str]]
+    near_scope: Callable[[QueryVector], str | None]
     embed: Callable[[str], Awaitable[QueryVector]]
     search: Callable[[Question, QueryVector | None], Awaitable[Found]]
     rerank: Callable[[str, Sequence[str]], Awaitable[list[Score]]]
@@ -55,20 +56,30 @@ class Pipeline:
         """The sources for a question, best first, and whether they are enough to answer from."""
         gate = await self.scope(question.text)
         if gate:
-            return Evidence(question, Outcome.OUT_OF_SCOPE, "scope", gate=gate)
-        vector, found, missing = await self._candidates(question)
+            return _deferred(question, gate)
+        try:
+            return await self._found(question)
+        except FailedPrecondition:  # the index has moved to a new generation: once more, with its embedder
+            await self.renew_index()
+            return await self._found(question)
+
+    async def _found(self, question: Question) -> Evidence:
+        vector, warnings = await self._embedded(question)
+        gate = self.near_scope(vector) if vector else ""
+        if gate:
+            return _deferred(question, gate, vector)
+        warnings += (Notice(Kind.DEGRADED, "scope"),) if gate is None else ()
+        found, missing = await self._searched(question, vector)
         ranked, failed = await self._ranked(question, found)
         if Notice(Kind.DEGRADED, "reranker") in failed:
             embedder = vector.embedder if vector else ""
             outcome, reason = self.judge.degraded(question.text, ranked, embedder)
         else:
             outcome, reason = self.judge.ranked(ranked)
-        warnings = await self._with_generator((*missing, *failed))
+        warnings = await self._with_generator((*warnings, *missing, *failed))
         best = ranked[: question.limits.sources]
         evidence = Evidence(question, outcome, reason, best, warnings, "", found.generation, found.revision)
-        if vector is None:
-            return evidence
-        return replace(evidence, embedder=vector.embedder, embedder_sha256=vector.weights_sha256)
+        return _embedded_by(evidence, vector)
 
     async def write(self, question: Question) -> Prompted:
         """The evidence and the prompt a generator would get; no prompt where none is worth asking."""
@@ -113,24 +124,20 @@ class Pipeline:
             yield Text(self.messages.insufficient(question.language))
         yield draft.finish(evidence, prompt, answer, failure)
 
-    async def _candidates(self, question: Question) -> tuple[QueryVector | None, Found, tuple[Notice, ...]]:
-        try:
-            return await self._searched(question)
-        except FailedPrecondition:  # the index has moved to a new generation: once more, with its embedder
-            await self.renew_index()
-            return await self._searched(question)
-
-    async def _searched(self, question: Question) -> tuple[QueryVector | None, Found, tuple[Notice, ...]]:
-        warnings: tuple[Notice, ...] = ()
+    async def _embedded(self, question: Question) -> tuple[QueryVector | None, tuple[Notice, ...]]:
         try:
             vector = await within(self.seconds.embed, EMBED, partial(self.embed, question.text))
-            warnings += (Notice(Kind.TRUNCATED, "embedder"),) if vector.truncated else ()
         except MISSING:
-            vector, warnings = None, (Notice(Kind.DEGRADED, "embedder"),)
+            return None, (Notice(Kind.DEGRADED, "embedder"),)
+        return vector, (Notice(Kind.TRUNCATED, "embedder"),) if vector.truncated else ()
+
+    async def _searched(
+        self, question: Question, vector: QueryVector | None
+    ) -> tuple[Found, tuple[Notice, ...]]:
         found = await within(self.seconds.search, SEARCH, partial(self.search, question, vector))
         # Without a vector there is no dense leg: that is said already.
         legs = [leg for leg in found.missing_legs if vector or leg != "dense"]
-        return vector, found, (*warnings, *(Notice(Kind.DEGRADED, leg) for leg in legs))
+        return found, tuple(Notice(Kind.DEGRADED, leg) for leg in legs)
 
     async def _ranked(
         self, question: Question, found: Found
@@ -165,3 +172,13 @@ class Pipeline:
         if evidence.gate:
             return self.messages.deferral(evidence.gate, language)
         return self.messages.insufficient(language)
+
+
+def _deferred(question: Question, gate: str, vector: QueryVector | None = None) -> Evidence:
+    return _embedded_by(Evidence(question, Outcome.OUT_OF_SCOPE, "scope", gate=gate), vector)
+
+
+def _embedded_by(evidence: Evidence, vector: QueryVector | None) -> Evidence:
+    if vector is None:
+        return evidence
+    return replace(evidence, embedder=vector.embedder, embedder_sha256=vector.weights_sha256)

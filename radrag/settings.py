@@ -70,6 +70,11 @@ class Settings:
     messages: Path = _setting(
         Path("gateway/messages.json"), "gateway", "Fixed texts of refusals, by language."
     )
+    scope: Path = _setting(
+        Path("gateway/scope.yaml"),
+        "gateway",
+        "Gates: what is not ours to answer, and what is said then.",
+    )
     prompt_characters: int = _setting(
         60_000, "gateway", "Characters of sources in a prompt; whole sources are left out beyond it."
     )

@@ -24,7 +24,8 @@ WORKERS = "The annual dose limit for workers is 20 mSv. It is averaged over five
 PUBLIC = "The annual dose limit for the public is 1 mSv."
 LENS = "Предел эквивалентной дозы для хрусталика глаза составляет 20 мЗв в год."
 ANSWER = "According to the sources:\n- “The annual dose limit for workers is 20 mSv.” [1]\n"
-MESSAGES = messages.load(ROOT / "gateway/messages.json")
+GATES = scope.load(ROOT / "gateway/scope.yaml")
+MESSAGES = messages.load(ROOT / "gateway/messages.json", GATES.deferrals)
 THRESHOLDS = Thresholds(True, {"counting": 0.5}, {"constant": Degraded(0.6, 0.8)})
 
 
@@ -53,7 +54,11 @@ def question(text: str = "What is the annual dose limit for workers?", **more: o
 
 
 async def in_scope(text: str) -> str:
-    return scope.gate(text)
+    return GATES.stops(text)
+
+
+def near_scope(vector: QueryVector) -> str | None:
+    return ""
 
 
 async def embed(text: str) -> QueryVector:
@@ -106,7 +111,8 @@ async def no_generator(prompt: str, max_tokens: int) -> AsyncGenerator[Piece, No
 
 
 PIPELINE = Pipeline(
-    traced("scope", in_scope), traced("embed", embed), traced("search", search), traced("rerank", rerank),
+    traced("scope", in_scope), near_scope, traced("embed", embed), traced("search", search),
+    traced("rerank", rerank),
     traced("prompt", write), traced("generate", saying(ANSWER)), traced("verify", verify), ready, nothing,
     Judge(THRESHOLDS, "counting"), MESSAGES,
 )  # fmt: skip

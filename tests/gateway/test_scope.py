@@ -1,8 +1,11 @@
 """The gates stop decisions about one person and text that talks to the machine, and nothing else."""
 
+import json
+
 import pytest
 
-from gateway.scope import gate
+from gateway.__main__ import ROOT
+from tests.gateway.fakes import GATES
 
 STOPPED = {
     "individual_patient": [
@@ -39,9 +42,27 @@ PASSED = [
 
 @pytest.mark.parametrize(("name", "text"), [(name, one) for name, texts in STOPPED.items() for one in texts])
 def test_a_gate_stops_it(name: str, text: str) -> None:
-    assert gate(text) == name
+    assert GATES.stops(text) == name
+
+
+CASES = [json.loads(line) for line in (ROOT / "samples/scope.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_no_pattern_stops_a_question_of_ours() -> None:
+    asked = [one["question"] for one in CASES if not one["gate"]]
+    for name in ("questions.jsonl", "calibration.jsonl"):
+        lines = (ROOT / "samples" / name).read_text(encoding="utf-8").splitlines()
+        asked += [json.loads(line)["question"] for line in lines]
+    assert len(asked) > 200
+    assert [text for text in asked if GATES.stops(text)] == []
+
+
+def test_what_the_patterns_stop_they_stop_for_its_reason() -> None:
+    stopped = [(one["gate"], name) for one in CASES if (name := GATES.stops(one["question"]))]
+    assert len(stopped) > 30
+    assert all(expected == name for expected, name in stopped)
 
 
 @pytest.mark.parametrize("text", PASSED)
 def test_a_reference_question_passes(text: str) -> None:
-    assert gate(text) == ""
+    assert GATES.stops(text) == ""

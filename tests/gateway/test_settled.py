@@ -10,7 +10,7 @@ from grpc import aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from gateway import __main__ as wiring
-from gateway import messages, thresholds
+from gateway import messages, scope, thresholds
 from gateway.health import LIVE, Readiness
 from gateway.questions import language_of
 from gateway.service import NAME
@@ -35,7 +35,8 @@ def test_a_threshold_that_lets_everything_or_nothing_through_is_refused(tmp_path
 
 
 def test_the_shipped_messages_are_there_in_both_languages() -> None:
-    shipped = messages.load(wiring.ROOT / Settings().messages)
+    gates = scope.load(wiring.ROOT / Settings().scope)
+    shipped = messages.load(wiring.ROOT / Settings().messages, gates.deferrals)
     assert shipped.deferral("individual_patient", "ru") != shipped.deferral("unknown gate", "ru")
 
 
