@@ -1,0 +1,1 @@
+../../../radrag/sentences.py
