@@ -63,6 +63,10 @@ class Categories:
     systems: frozenset[str]
     bare: frozenset[str]
 
+    def __or__(self, other: "Categories") -> "Categories":
+        """The categories of both."""
+        return Categories(self.named | other.named, self.systems | other.systems, self.bare | other.bare)
+
     def said_by(self, source: "Categories", above: "Categories") -> bool:
         """Whether a source's sentence, with what stands above it, has all of these categories and systems."""
         return self.systems <= source.systems | above.systems and all(

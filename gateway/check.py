@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from gateway.citations import Marker, Quote, defused, is_term, markers, quotes
 from gateway.matching import SourceText
 from gateway.passage import Passage
+from gateway.planted import planted, touches
 from gateway.refusals import is_refusal
 from gateway.support import Claim, Support
 from gateway.words import REPORTING
@@ -48,9 +49,19 @@ class Source:
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
-        self.text = SourceText(passage.text)
-        self.context = SourceText(passage.context)
         self.support = Support(passage)
+        self._text = SourceText(passage.text)
+        self._context = SourceText(passage.context)
+        self._distrusted = planted(passage.text)
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """Where the text says it; None where it does not, or where nothing may be believed."""
+        place = self._text.find(quote)
+        return None if place and touches(place, self._distrusted) else place
+
+    def heads(self, quote: str) -> bool:
+        """Whether it stands above the text."""
+        return self._context.find(quote) is not None
 
 
 class Checker:
@@ -101,12 +112,8 @@ class Checker:
         if not literal:
             return [_place(number, source, source.support.place(Claim(part)))]
         own = _own(_without(part, [(quote.start, quote.end) for quote in literal]))
-        found = [place for quote in literal if (place := source.text.find(quote.text))]
-        missed = [
-            quote
-            for quote in literal
-            if not (source.text.find(quote.text) or source.context.find(quote.text))
-        ]
+        found = [place for quote in literal if (place := source.find(quote.text))]
+        missed = [one for one in literal if not (source.find(one.text) or source.heads(one.text))]
         true = not missed and (own.is_empty or any(source.support.near(place, own) for place in found))
         return [Place(number, *place, true) for place in found] or [_place(number, source, None)]
 

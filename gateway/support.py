@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+from gateway.bindings import Value, bound, changed_places, changed_ranges, ranges, spread
+from gateway.categories import Categories, categories
 from gateway.passage import Passage
+from gateway.planted import planted, touches
 from gateway.quantities import Quantities, quantities
 from gateway.words import content_words, negations, polar_words, share_found
 from radrag.sentences import sentences
@@ -36,6 +39,18 @@ class Window:
         return quantities(self.text)
 
     @cached_property
+    def categories(self) -> Categories:
+        return categories(self.text)
+
+    @cached_property
+    def values(self) -> list[Value]:
+        return bound(spread(self.header, self.text) if self.header else self.text)
+
+    @cached_property
+    def ranges(self) -> frozenset[tuple[str, str]]:
+        return ranges(self.text)
+
+    @cached_property
     def header_quantities(self) -> Quantities:
         return quantities(self.header)
 
@@ -51,6 +66,9 @@ class Claim:
         self.words = content_words(text)
         self.quantities = quantities(text)
         self.negations = negations(text)
+        self.categories = categories(text)
+        self.values = bound(text)
+        self.ranges = ranges(text)
 
     @property
     def is_bare(self) -> bool:
@@ -68,7 +86,9 @@ class Support:
 
     def __init__(self, passage: Passage) -> None:
         self._passage = passage
-        self._above = content_words(f"{passage.document.title} {' '.join(passage.heading_path)}")
+        titles = f"{passage.document.title} {' '.join(passage.heading_path)}"
+        self._above = content_words(titles)
+        self._classed = categories(f"{titles} {passage.context}")
 
     def place(self, claim: Claim) -> tuple[int, int] | None:
         """The window of the source's text that says what the claim says; None when none does.
@@ -77,7 +97,7 @@ class Support:
         """
         single = [window for window in self._single if self._is_about(window, claim)]
         about = single or [window for window in self._pairs if self._is_about(window, claim)]
-        fitting = [one for one in about if _denials_agree(claim, one) and _counts_agree(claim, one)]
+        fitting = [one for one in about if _denials_agree(claim, one) and self._values_agree(claim, one)]
         if claim.is_empty or not fitting:
             return None
         best = max(fitting, key=lambda one: (share_found(claim.words, one.words), one.start - one.end))
@@ -89,7 +109,7 @@ class Support:
         A denial around a quote turns it round, and is never the source's.
         """
         return not claim.negations and any(
-            self._is_about(window, claim) and _counts_agree(claim, window)
+            self._is_about(window, claim) and self._values_agree(claim, window)
             for window in self._single + self._pairs
             if window.start < place[1] and place[0] < window.end
         )
@@ -102,14 +122,26 @@ class Support:
             and (bool(claim.quantities.numbers) or share_found(claim.words, window.words) >= LEAST_OWN)
         )
 
+    def _values_agree(self, claim: Claim, window: Window) -> bool:
+        """Whether numbers, units, codes and categories stand in the window, each with its own words."""
+        above = self._classed | categories(window.header) if window.header else self._classed
+        return (
+            _counts_agree(claim, window)
+            and claim.categories.said_by(window.categories, above)
+            and not changed_places(claim.values, window.values)
+            and not changed_ranges(claim.ranges, window.ranges)
+        )
+
     @cached_property
     def _single(self) -> list[Window]:
         text, spans = self._passage.text, sentences(self._passage.text)
         headers = _headers([text[start:end] for start, end in spans], self._passage.context)
-        return [
+        windows = [
             _trimmed(Window(start, end, text[start:end], header))
             for (start, end), header in zip(spans, headers, strict=True)
         ]
+        distrusted = planted(text)
+        return [one for one in windows if not touches((one.start, one.end), distrusted)]
 
     @cached_property
     def _pairs(self) -> list[Window]:

@@ -1,0 +1,144 @@
+"""Which words each number of a text goes with, to find two values that changed places. Pure.
+
+"5 mm in women and 6 mm in men" and "6 mm in women and 5 mm in men" have the same words and the same numbers.
+A value goes with the words near it; a comma, a conjunction or another value between them makes it far.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gateway.lookalikes import folded
+from gateway.quantities import UNITS
+from gateway.words import content_words, same
+
+# How much more a value may resemble another's place than its own: a paraphrase is never exact.
+_TOLERANCE = 0.12
+_REACH = 8.0
+_VALUE_BETWEEN, _BREAK_BETWEEN, _SENTENCE_BETWEEN = 2.0, 3.0, 6.0
+_ITEM = re.compile(
+    r"(?P<value>[<>≤≥]?\s?\d[\w.,]*\d|\d\w*|[IVX]{2,4}[A-F]?(?!\w))|(?P<word>[^\W\d_]+)|(?P<mark>[.;,:()!?|])"
+)
+_RANGE = re.compile(
+    r"(?<![\w.,])(\d+(?:[.,]\d+)?)(?:[\s\u00a0]?[^\W\d_]{1,6})?\s?(?:[-‑–—]|\bto\b|\bдо\b)\s?(\d+(?:[.,]\d+)?)(?![\w-])"
+)
+_BREAKS = frozenset(["and", "or", "but", "while", "whereas", "и", "а", "но", "или", "тогда"])
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of a text as its digits, its unit or "", and the words around it with their nearness, 0..1."""
+
+    digits: str
+    unit: str
+    words: Mapping[str, float]
+
+
+def bound(text: str) -> list[Value]:
+    """The values of a text with the words they go with; in a table row a cell goes with its row's first."""
+    items = list(_items(text))
+    return [
+        Value(digits, unit, _around(items, index))
+        for index, (kind, digits, unit) in enumerate(items)
+        if kind == "value"
+    ]
+
+
+def spread(header: str, row: str) -> str:
+    """A table row as clauses, each cell behind its column's name and the row's first cell."""
+    cells, names = _cells(row), _cells(header)
+    if len(cells) < 3 or len(names) != len(cells):
+        return row
+    return "; ".join(f"{cells[0]} {name} {cell}" for name, cell in zip(names[1:], cells[1:], strict=True))
+
+
+def changed_places(claim: list[Value], source: list[Value]) -> bool:
+    """Whether a value of the claim stands where the source has another one of the same kind."""
+    return any(_misplaced(value, source) for value in claim)
+
+
+def ranges(text: str) -> frozenset[tuple[str, str]]:
+    """The ranges of a text, as `7–10` or «от 7 до 10», by their ends."""
+    return frozenset((_digits(low), _digits(high)) for low, high in _RANGE.findall(text))
+
+
+def changed_ranges(claim: frozenset[tuple[str, str]], source: frozenset[tuple[str, str]]) -> bool:
+    """Whether a range of the claim shares an end with the source's and is none of them."""
+    ends = {end for one in source for end in one}
+    return any(one not in source and ends & set(one) for one in claim)
+
+
+def _misplaced(value: Value, source: list[Value]) -> bool:
+    own = [_likeness(value, one) for one in source if one.digits == value.digits]
+    others = [
+        _likeness(value, one) for one in source if one.digits != value.digits and one.unit == value.unit
+    ]
+    return bool(own and others) and max(others) > max(own) + _TOLERANCE
+
+
+def _likeness(one: Value, other: Value) -> float:
+    """The cosine between the words around two values, 0..1."""
+    shared = sum(
+        near * other.words[match]
+        for word, near in one.words.items()
+        if (match := next((there for there in other.words if same(word, there)), None)) is not None
+    )
+    lengths = math.hypot(*one.words.values()) * math.hypot(*other.words.values())
+    return shared / lengths if lengths else 0.0
+
+
+def _items(text: str) -> Iterator[tuple[str, str, str]]:
+    """Values with their units, content words and breaks, in order, as (kind, text, unit)."""
+    found = list(_ITEM.finditer(text))
+    for index, match in enumerate(found):
+        if match["value"]:
+            yield "value", _digits(match["value"]), _unit(found, index)
+        elif match["mark"]:
+            yield ("stop" if match["mark"] in ".!?" else "break"), match["mark"], ""
+        elif folded(match["word"]).lower() in _BREAKS:
+            yield "break", match["word"], ""
+        elif folded(match["word"]) not in UNITS:
+            yield from (("word", word, "") for word in content_words(match["word"]))
+
+
+def _digits(value: str) -> str:
+    return re.sub(r"[^\w.]", "", folded(value).replace(",", ".")).upper()
+
+
+def _unit(found: list[re.Match[str]], index: int) -> str:
+    """The unit behind a value; behind a range's or a list's first value, that of the last."""
+    for match in found[index + 1 : index + 4]:
+        if match["word"] and folded(match["word"]) in UNITS:
+            return UNITS[folded(match["word"])]
+        if match["word"] and folded(match["word"]).lower() not in _BREAKS:
+            return ""
+    return ""
+
+
+def _around(items: list[tuple[str, str, str]], index: int) -> dict[str, float]:
+    near: dict[str, float] = {}
+    for step in (-1, 1):
+        distance, at = 0.0, index + step
+        while 0 <= at < len(items) and distance < _REACH:
+            kind, text, _ = items[at]
+            distance += _cost(kind, text)
+            if kind == "word":
+                near[text] = max(near.get(text, 0.0), 1 / distance)
+            at += step
+    return near
+
+
+def _cost(kind: str, text: str) -> float:
+    if kind == "word":
+        return 1.0
+    if kind == "value":
+        return _VALUE_BETWEEN
+    if kind == "stop":
+        return _SENTENCE_BETWEEN
+    return 0.0 if text == ":" else _BREAK_BETWEEN
+
+
+def _cells(row: str) -> list[str]:
+    line = row.strip().splitlines()[0] if row.strip() else ""
+    return [cell.strip() for cell in line.strip("|").split("|")]
