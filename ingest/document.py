@@ -35,19 +35,37 @@ class PageRange:
 
 
 @dataclass(frozen=True)
+class Removal:
+    """Code points [start, end) of the Markdown as it was parsed that cleaning took out, by which rule."""
+
+    rule: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
 class Parsed:
-    """A file as canonical Markdown, with what its reader found out about it."""
+    """A file as canonical Markdown, with what its reader found out about it.
+
+    `pictures` is the share of the pages' area that pictures cover, 0 to 1. `flags` are words for the reviewer.
+    """
 
     markdown: str
     title: str
     engine: str
     pages: tuple[PageRange, ...] = ()
     language: str = ""
+    pictures: float = 0.0
+    flags: tuple[str, ...] = ()
+    removals: tuple[Removal, ...] = ()
 
 
 @dataclass(frozen=True)
 class Document:
-    """One version of one document: its canonical text and all that is said about it."""
+    """One version of one document: its canonical text and all that is said about it.
+
+    `raw` is its Markdown before cleaning, to which `removals` refer. The rest is as in `Parsed`.
+    """
 
     document_id: str
     text: str
@@ -56,6 +74,10 @@ class Document:
     metadata: Metadata
     engine: str
     pages: tuple[PageRange, ...] = ()
+    raw: str = ""
+    pictures: float = 0.0
+    flags: tuple[str, ...] = ()
+    removals: tuple[Removal, ...] = ()
 
     @property
     def sha256(self) -> str:

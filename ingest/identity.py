@@ -27,8 +27,11 @@ def check_metadata(name: str, metadata: Metadata, topics: Collection[str]) -> No
         raise refused(name, "valid_to", "it must be later than valid_from")
 
 
-def document_of(name: str, metadata: Metadata, parsed: Parsed) -> Document:
-    """The document a file holds. `name` is its path below the root given, with forward slashes."""
+def document_of(name: str, metadata: Metadata, parsed: Parsed, raw: str = "") -> Document:
+    """The document a file holds. `name` is its path below the root given, with forward slashes.
+
+    `raw` is its Markdown before cleaning, when that is another text than `parsed` has.
+    """
     text = canonical(parsed.markdown)
     known = replace(metadata, document_id=document_id_of(name, metadata))
     return Document(
@@ -39,6 +42,10 @@ def document_of(name: str, metadata: Metadata, parsed: Parsed) -> Document:
         metadata=known,
         engine=parsed.engine,
         pages=parsed.pages,
+        raw=raw or parsed.markdown,
+        pictures=parsed.pictures,
+        flags=parsed.flags,
+        removals=parsed.removals,
     )
 
 
