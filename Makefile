@@ -8,7 +8,8 @@ EXTRAS := gateway,retrieval,ingest,evaluation,console
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+# No target is a file of its name.
+.PHONY: tree help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +49,9 @@ bench: setup ## How fast it is, on this machine
 
 prove: setup ## The full measurements behind the published numbers; hours, resumable
 	@$(RUN) -m benchmarks --full
+
+tree: environment ## Renew the README's list of files
+	@$(RUN) -m cli.tree
 
 lock: ## Renew requirements.lock within what pyproject.toml allows
 	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report var/lock.json '.[$(EXTRAS)]' --group dev

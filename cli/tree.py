@@ -1,0 +1,98 @@
+"""The README's list of files, made from each file's own first sentence: `make tree` writes it anew."""
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from cli.places import ROOT
+
+README = ROOT / "README.md"
+BEGIN, END = "<!-- files: make tree -->\n", "<!-- end of files -->"
+ROOMS = {
+    "protos": "the contracts, nothing else",
+    "radrag": "what every process stands on",
+    "gateway": "the answer path",
+    "retrieval": "the index, asked and written over gRPC",
+    "ingest": "the corpus path",
+    "evaluation": "how good it is",
+    "model_repository": "what Triton loads: a folder is a model, its name is its API",
+    "cli": "`radrag …`: the only room that may import every other",
+    "samples": "a small bilingual knowledge base and its questions",
+    "benchmarks": "how fast it is",
+    "deploy": "how it is run for others",
+}
+
+
+def listing(files: list[str]) -> str:
+    """Markdown: a foldable block per room, a line per file that says what it is for."""
+    return "\n".join(_room(room, [file for file in files if file.startswith(f"{room}/")]) for room in ROOMS)
+
+
+def tracked() -> list[str]:
+    """The project's files as git knows them, links left out."""
+    line = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return sorted(name for name in set(names) if (ROOT / name).is_file() and not _linked(ROOT / name))
+
+
+def written(readme: str, files: list[str]) -> str:
+    """The README with its list of files made anew."""
+    head, rest = readme.split(BEGIN)
+    return f"{head}{BEGIN}{listing(files)}\n{END}{rest.split(END)[1]}"
+
+
+def _room(room: str, files: list[str]) -> str:
+    told = [(file, purpose(ROOT / file)) for file in files]
+    lines = [line for folder, group in groupby(told, key=_folder) for line in _lines(folder, list(group))]
+    if not lines:
+        return ""
+    summary = f"<summary><code>{room}/</code> {ROOMS[room]}</summary>"
+    return "\n".join(["<details>", summary, "", *lines, "", "</details>"])
+
+
+def _lines(folder: str, group: list[tuple[str, str]]) -> Iterator[str]:
+    for file, text in group:
+        if text:
+            yield f"* `{file}` {text}"
+
+
+def _folder(told: tuple[str, str]) -> str:
+    return str(Path(told[0]).parent)
+
+
+def purpose(path: Path) -> str:
+    """The first sentence of a Python file's docstring, of a proto's service or of a model's configuration."""
+    if path.suffix == ".py" and "_pb2" not in path.name and path.name != "__init__.py":
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    elif path.suffix in {".proto", ".pbtxt", ".yaml", ".sh"}:
+        text = _comment(path)
+    else:
+        return ""
+    return _sentence(text)
+
+
+def _comment(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    said = [line.lstrip("/# ").strip() for line in lines if line.startswith(("# ", "// "))]
+    return " ".join(said[:3])
+
+
+def _sentence(text: str) -> str:
+    flat = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    end = flat.find(". ")
+    return flat if end < 0 else flat[: end + 1]
+
+
+def _linked(path: Path) -> bool:
+    return any(part.is_symlink() for part in (path, *path.parents) if part != ROOT and ROOT in part.parents)
+
+
+def main() -> None:
+    """Writes the list into the README."""
+    README.write_text(written(README.read_text(encoding="utf-8"), tracked()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
