@@ -28,7 +28,7 @@ def tiny_bundle(kind: str) -> Path:
 
 def sources(kind: str) -> str:
     """A hash of the programs that make it."""
-    files = [Path(tiny_models.__file__), *sorted((MODEL_REPOSITORY / kind).rglob("*.py"))]
+    files = [Path(tiny_models.__file__), *sorted((MODEL_REPOSITORY / kind / "bundle").rglob("*.py"))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 

@@ -1,10 +1,11 @@
 """Tiny models of the production architectures with random weights, as bundles that their servers accept.
 
-Runs in the model servers' environment: python tests/model_repository/tiny_models.py frida|qwen3_reranker FOLDER
+Runs in the model servers' environment: python tiny_models.py frida|qwen3_reranker FOLDER
 """
 
 import base64
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -24,12 +25,14 @@ CORPUS = [
 ]
 BASE_SPECIALS = ["<pad>", "<s>", "</s>", "<unk>", "<mask>"]
 # Qwen3's own, from id 151643 on.
-QWEN_SPECIALS = (
-    "<|endoftext|> <|im_start|> <|im_end|> <|object_ref_start|> <|object_ref_end|> <|box_start|> <|box_end|> "
-    "<|quad_start|> <|quad_end|> <|vision_start|> <|vision_end|> <|vision_pad|> <|image_pad|> <|video_pad|> "
-    "<tool_call> </tool_call> <|fim_prefix|> <|fim_middle|> <|fim_suffix|> <|fim_pad|> <|repo_name|> "
-    "<|file_sep|> <tool_response> </tool_response> <think> </think>"
-).split()
+QWEN_SPECIALS = [
+    "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|object_ref_start|>", "<|object_ref_end|>",
+    "<|box_start|>", "<|box_end|>", "<|quad_start|>", "<|quad_end|>", "<|vision_start|>",
+    "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>", "<|video_pad|>", "<tool_call>",
+    "</tool_call>", "<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>",
+    "<|repo_name|>", "<|file_sep|>", "<tool_response>", "</tool_response>", "<think>",
+    "</think>",
+]  # fmt: skip
 PLAIN = {"<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>"} | {
     name for name in QWEN_SPECIALS if "fim" in name or name in ("<|repo_name|>", "<|file_sep|>")
 }
@@ -82,7 +85,11 @@ def save_frida_model(vocabulary: int, folder: Path) -> None:
         is_encoder_decoder=False,
         use_cache=False,
     )
-    T5EncoderModel(config).save_pretrained(folder)
+    model = T5EncoderModel(config)
+    for block in model.encoder.block:
+        # Attention that is less even than a fresh model's: each token must count in position 0.
+        block.layer[0].SelfAttention.q.weight.data *= 6
+    model.save_pretrained(folder)
 
 
 def qwen3_reranker(folder: Path) -> None:
@@ -147,7 +154,7 @@ def split(token: bytes, ranks: dict[bytes, int]) -> tuple[bytes, bytes]:
     """The merge that makes a token: merge its bytes by all lower ranks, until two parts are left."""
     parts = [bytes([byte]) for byte in token]
     while len(parts) > 2:
-        pairs = [ranks.get(a + b, sys.maxsize) for a, b in zip(parts, parts[1:], strict=False)]
+        pairs = [ranks.get(a + b, sys.maxsize) for a, b in itertools.pairwise(parts)]
         at = pairs.index(min(pairs))
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
     return parts[0], parts[1]

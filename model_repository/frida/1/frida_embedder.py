@@ -3,8 +3,8 @@
 `cls` embeds each span on its own and reads position 0: the pooling FRIDA was trained with. `late` sends the
 whole text through the encoder and takes the mean of each span's own tokens, which have seen its neighbours.
 `chunk` is its control: the same mean, of a span encoded on its own. `blend` is alpha of cls and 1 - alpha of
-late. A request without spans is embedded whole and as `cls` by all four, as queries are. FRIDA's training only
-ever touched position 0, so the other three stand or fall with an evaluation.
+late. A request without spans is embedded whole and as `cls` by all four, as queries are. FRIDA's training
+only ever touched position 0, so the other three stand or fall with an evaluation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -142,8 +142,8 @@ class Embedder:
         return blended(next(cls), pooled, self.alpha) if self.pooling is Pooling.BLEND else pooled
 
     def _pooled(self, requests: Sequence[Request], prefix: str) -> list[list[Row | None]]:
-        """A row per piece, by means of tokens; none where there is no span, where the pooling is cls, or where
-        a cut left a span without a token of its own."""
+        """A row per piece, by means of tokens; none where there is no span, where the pooling is cls, or
+        where a cut left a span without a token of its own."""
         spanned = [request for request in requests if request.spans]
         match self.pooling:
             case Pooling.CLS:
@@ -152,13 +152,17 @@ class Embedder:
                 found = self._alone(spanned, prefix)
             case Pooling.LATE | Pooling.BLEND:
                 states = self.encoder.token_states([one.text for one in spanned], prefix)
-                found = (own_means(*each) for each in zip(states, (one.spans for one in spanned), strict=True))
+                found = (
+                    own_means(*each) for each in zip(states, (one.spans for one in spanned), strict=True)
+                )
         return [next(found) if request.spans else [None] for request in requests]
 
     def _alone(self, requests: Sequence[Request], prefix: str) -> Iterator[list[Row | None]]:
         pieces = [piece for request in requests for piece in request.pieces]
         states = self.encoder.token_states(pieces, prefix)
-        rows = iter([own_means(*each)[0] for each in zip(states, ([(0, len(p))] for p in pieces), strict=True)])
+        rows = iter(
+            [own_means(*each)[0] for each in zip(states, ([(0, len(p))] for p in pieces), strict=True)]
+        )
         return (list(islice(rows, len(request.spans))) for request in requests)
 
 

@@ -43,7 +43,11 @@ class FridaEncoder:
     """For one thread at a time."""
 
     def __init__(
-        self, model: T5EncoderModel, tokenizer: FridaTokenizer, window: int = WINDOW, budget: int = PASS_TOKENS
+        self,
+        model: T5EncoderModel,
+        tokenizer: FridaTokenizer,
+        window: int = WINDOW,
+        budget: int = PASS_TOKENS,
     ) -> None:
         self.model = model
         self.tokenizer = tokenizer

@@ -1,8 +1,8 @@
 """FRIDA's known answers, which ship with its weights: it must not serve while its own are wrong.
 
-golden.json is {"cases": [{"task": "query", "text": "…", "vector": base64 of float16}, …]}, computed by another
-program than this one (`python bundle`). Catches another tokenizer, other weights, a kernel that computes
-otherwise.
+golden.json is {"cases": [{"task": "query", "text": "…", "vector": base64 of float16}, …]}, computed by
+another program than this one (`python bundle`). Catches another tokenizer, other weights, a kernel that
+computes otherwise.
 """
 
 import base64
@@ -13,12 +13,13 @@ import numpy as np
 from frida_embedder import Embedder, NotFinite, Request
 from frida_tokens import PREFIXES
 from token_windows import Floats
+from weights_manifest import Refused
 
 # float16 of the file costs 1e-7; bf16 rounds each of 24 layers to 8 bits; a wrong token costs hundredths.
 MINIMUM_COSINE = {"fp32": 0.9999, "bf16": 0.995}
 
 
-class WrongAnswer(RuntimeError):
+class WrongAnswer(Refused):
     """The model's answer to a known request is not the known one."""
 
 
@@ -33,7 +34,9 @@ def check(embedder: Embedder, file: Path, precision: str) -> None:
             raise WrongAnswer(f"golden case {number}: the vector is not finite")
         cosine = float(decoded(case["vector"]) @ reply.vectors[0])
         if not cosine >= MINIMUM_COSINE[precision]:
-            raise WrongAnswer(f"golden case {number}: cosine {cosine:.6f} is below {MINIMUM_COSINE[precision]}")
+            raise WrongAnswer(
+                f"golden case {number}: cosine {cosine:.6f} is below {MINIMUM_COSINE[precision]}"
+            )
 
 
 def encoded(vector: Floats) -> str:

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
-from tokenizers import Tokenizer
 from token_windows import Ints, visible
+from tokenizers import Tokenizer
+from weights_manifest import Refused
 
 # The blank at the end belongs to them: without it the first word has another token.
 PREFIXES = {"query": "search_query: ", "document": "search_document: "}
 PROBES = ("a", "Доза 5 мЗв", "🩻 (1)")
 
 
-class WrongTokenizer(RuntimeError):
+class WrongTokenizer(Refused):
     """The tokenizer is absent or does not frame rows as CLS pooling needs."""
 
 

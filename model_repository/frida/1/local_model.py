@@ -18,6 +18,7 @@ import torch
 from safetensors import SafetensorError
 from transformers import PreTrainedModel
 from transformers.utils import logging as transformers_logging
+from weights_manifest import Refused
 
 transformers_logging.set_verbosity_error()
 transformers_logging.disable_progress_bar()
@@ -28,8 +29,8 @@ Model = TypeVar("Model", bound=PreTrainedModel)
 PRECISIONS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
-class CannotLoad(RuntimeError):
-    """Weights, device or precision that this model cannot run with: one line that says which."""
+class CannotLoad(Refused):
+    """Weights, device or precision that this model cannot run with."""
 
 
 class Place:
@@ -75,7 +76,9 @@ def architecture(folder: Path, known: Collection[str]) -> str:
     for name in names or ():
         if name in known:
             return str(name)
-    raise CannotLoad(f"{path} is for {', '.join(names or ['nothing'])}, needed is {' or '.join(sorted(known))}")
+    raise CannotLoad(
+        f"{path} is for {', '.join(names or ['nothing'])}, needed is {' or '.join(sorted(known))}"
+    )
 
 
 def load(kind: type[Model], folder: Path, place: Place) -> Model:
@@ -87,6 +90,8 @@ def load(kind: type[Model], folder: Path, place: Place) -> Model:
             use_safetensors=True,
             dtype=place.dtype,
             attn_implementation="sdpa",
+            # So that they are reported by name; they are refused below.
+            ignore_mismatched_sizes=True,
             output_loading_info=True,
         )
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
@@ -100,7 +105,8 @@ def load(kind: type[Model], folder: Path, place: Place) -> Model:
 
 def require_none(what: str, keys: Collection[object]) -> None:
     # A checkpoint of the whole T5 is a good source for its encoder.
-    names = sorted(str(key) for key in keys if not str(key).startswith(("decoder.", "lm_head.")))
+    named = (str(key[0] if isinstance(key, tuple) else key) for key in keys)
+    names = sorted(name for name in named if not name.startswith(("decoder.", "lm_head.")))
     if names:
         kind = what.removesuffix("_keys")
         raise CannotLoad(f"the weights have {len(names)} {kind} tensors, the first is {names[0]}")

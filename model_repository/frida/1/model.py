@@ -5,37 +5,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import frida_golden
 import numpy as np
 import triton_python_backend_utils as pb_utils
-from frida_embedder import Embedder, InvalidRequest, NotFinite, Pooling, Reply, Request
-from frida_encoder import FridaEncoder
-from frida_tokens import PREFIXES, WrongTokenizer
-from local_model import CannotLoad, Place
+from frida_embedder import InvalidRequest, NotFinite, Reply, Request
+from frida_tokens import PREFIXES
 from model_start import Counter, device_id, parameters, started, weights_folder
-from weights_manifest import WrongBundle, require_pins, verify
+from weights_manifest import require_pins, verify
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "limits.json", "golden.json")
-REFUSALS = (WrongBundle, CannotLoad, WrongTokenizer, frida_golden.WrongAnswer)
 
 
 class TritonPythonModel:
     def initialize(self, args: Mapping[str, str]) -> None:
         """Not READY unless every file is the manifest's, the numbers are finite and known answers right."""
-        started(args, lambda: self.start(args), REFUSALS)
+        started(args, lambda: self.start(args))
         name = args["model_name"]
         self.truncated = Counter("radrag_model_truncated_rows_total", "Rows cut to the window.", name)
         self.failed = Counter("radrag_model_failed_rows_total", "Rows without a finite result.", name)
 
     def start(self, args: Mapping[str, str]) -> None:
         settings = parameters(args)
-        place = Place(settings["device"], settings["precision"], device_id(args))
         folder = weights_folder(settings["weights"])
         require_pins(verify(folder, *FILES), settings)
-        encoder = FridaEncoder.load(folder, place, int(settings["window"]), int(settings["pass_tokens"]))
-        require_published(settings, encoder.dimension)
-        self.embedder = Embedder(encoder, Pooling(settings["pooling"]), float(settings["alpha"]))
-        frida_golden.check(self.embedder, folder / "golden.json", place.precision)
+        # PyTorch takes seconds to import: not before the files are right.
+        from frida_start import started_embedder  # noqa: PLC0415
+
+        self.embedder = started_embedder(folder, settings, device_id(args))
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
         """Embeds all waiting requests together; a bad one fails alone."""
@@ -63,14 +58,6 @@ class TritonPythonModel:
             "TRUNCATED": np.array([[reply.truncated > 0]], np.bool_),
         }
         return pb_utils.InferenceResponse([pb_utils.Tensor(name, values) for name, values in outputs.items()])
-
-
-def require_published(settings: Mapping[str, str], dimension: int) -> None:
-    """What config.pbtxt says of the model must be so: indexes are compared by it."""
-    true = {f"prefix_{task}": prefix for task, prefix in PREFIXES.items()} | {"dimension": str(dimension)}
-    for key, value in true.items():
-        if settings[key] != value:
-            raise CannotLoad(f"config.pbtxt says {key} is {settings[key]!r}, the model has {value!r}")
 
 
 def prefix(task: str) -> str:

@@ -1,4 +1,4 @@
-"""A model's start and counters on Triton: where its weights are, one line when it cannot start, what it counts."""
+"""A model's start and counters on Triton: where its weights are, one line when it cannot start."""
 
 # The stub fills pb_utils in only later: its types exist when annotations are read, not when they are run.
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import triton_python_backend_utils as pb_utils
+from weights_manifest import Refused
 
 
 def parameters(args: Mapping[str, str]) -> dict[str, str]:
@@ -29,11 +30,11 @@ def device_id(args: Mapping[str, str]) -> int:
     return int(args["model_instance_device_id"]) if args["model_instance_kind"] == "GPU" else 0
 
 
-def started(args: Mapping[str, str], start: Callable[[], None], refusals: tuple[type[Exception], ...]) -> None:
+def started(args: Mapping[str, str], start: Callable[[], None]) -> None:
     """Runs `start`; a refusal becomes one line in the log and a model that never turns READY."""
     try:
         start()
-    except refusals as refusal:
+    except Refused as refusal:
         line = f"{args['model_name']} does not start: {refusal}"
         print(line, file=sys.stderr, flush=True)
         raise pb_utils.TritonModelException(line) from None

@@ -1,4 +1,4 @@
-"""What a folder of weights must hold: manifest.json, its format, its check, its making. Standard library only.
+"""What a folder of weights must hold: manifest.json, its format, check and making. Standard library only.
 
 The file is {"format": 1, "name": "frida", "source": "where it came from, with a revision",
 "files": {"model.safetensors": {"bytes": 3291, "sha256": "…"}, …}}: every file of the bundle but itself, paths
@@ -27,7 +27,11 @@ PINNED = {
 }
 
 
-class WrongBundle(RuntimeError):
+class Refused(RuntimeError):
+    """Why a model does not start: one line, for an operator."""
+
+
+class WrongBundle(Refused):
     """The weights are not those of their manifest, or there is none. The message names the file."""
 
 
@@ -86,7 +90,9 @@ def fault(path: Path, name: str, expected: File) -> str:
         how = "truncated" if size < expected.bytes else "too long"
         return f"{name} is {how}: {size} bytes, the manifest says {expected.bytes}"
     found = digest(path)
-    return "" if found == expected.sha256 else f"{name} has sha256 {found}, the manifest says {expected.sha256}"
+    return (
+        "" if found == expected.sha256 else f"{name} has sha256 {found}, the manifest says {expected.sha256}"
+    )
 
 
 def verify(folder: Path, *required: str) -> Manifest:

@@ -65,9 +65,13 @@ def save(path: Path, content: object) -> None:
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(prog="bundle", description=__doc__.splitlines()[0] if __doc__ else None)
+    arguments = argparse.ArgumentParser(
+        prog="bundle", description=__doc__.splitlines()[0] if __doc__ else None
+    )
     arguments.add_argument("folder", type=Path)
-    arguments.add_argument("source", nargs="?", default="", help="where the weights came from, with a revision")
+    arguments.add_argument(
+        "source", nargs="?", default="", help="where the weights came from, with a revision"
+    )
     given = arguments.parse_args()
     try:
         bundle(given.folder, given.source)

@@ -7,17 +7,18 @@ without its template scores them alike.
 
 import json
 from dataclasses import dataclass
-from math import exp, isfinite
 from pathlib import Path
 from typing import Self
 
-from qwen3_reranker import Judged, Reranker
+from qwen3_judgement import score
+from qwen3_reranker import Reranker
+from weights_manifest import Refused
 
 # The published reference computation and this one may differ by this much.
 TOLERANCE = {"fp32": 0.005, "bf16": 0.03}
 
 
-class WrongAnswer(RuntimeError):
+class WrongAnswer(Refused):
     """The model's answer to a known pair is not the known one."""
 
 
@@ -49,11 +50,3 @@ def check(reranker: Reranker, golden: Golden, precision: str) -> None:
     margin = max(scores) - min(scores)
     if not margin >= golden.least_margin:
         raise WrongAnswer(f"golden scores differ by {margin:.4f}, least is {golden.least_margin}")
-
-
-def score(judged: Judged) -> float:
-    """0..1, or NaN."""
-    if not isfinite(judged.margin):
-        return float("nan")
-    odds = exp(-abs(judged.margin))
-    return (1 if judged.margin >= 0 else odds) / (1 + odds)

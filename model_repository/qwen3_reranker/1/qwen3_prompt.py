@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Self
 
 from tokenizers import Tokenizer
+from weights_manifest import Refused
 
 PREFIX = (
-    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the Instruct"
-    ' provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n'
+    "<|im_start|>system\nJudge whether the Document meets the requirements based on the Query and the"
+    ' Instruct provided. Note that the answer can only be "yes" or "no".<|im_end|>\n<|im_start|>user\n'
 )
 QUESTION = "<Instruct>: {instruction}\n<Query>: {query}\n<Document>:"
 DOCUMENT = " {document}"
@@ -28,8 +29,8 @@ LEAST_DOCUMENT = 64
 MAXIMUM_CHARACTERS = 262_144
 
 
-class WrongTokenizer(RuntimeError):
-    """The tokenizer is absent, or not Qwen's: one line that says so."""
+class WrongTokenizer(Refused):
+    """The tokenizer is absent, or not Qwen's."""
 
 
 class InvalidPair(ValueError):
@@ -82,7 +83,9 @@ class Prompts:
             if len(text) > MAXIMUM_CHARACTERS:
                 raise InvalidPair(f"{name} is longer than {MAXIMUM_CHARACTERS} characters")
         question = QUESTION.format(instruction=self.instruction, query=query)
-        encoding = self.tokenizer.encode(question + DOCUMENT.format(document=document), add_special_tokens=False)
+        encoding = self.tokenizer.encode(
+            question + DOCUMENT.format(document=document), add_special_tokens=False
+        )
         shared = sum(end <= len(question) for _, end in encoding.offsets)
         if shared + LEAST_DOCUMENT > self.room:
             raise InvalidPair("QUERY leaves no room for a document")

@@ -2,7 +2,7 @@
 
 Rows are padded on the left, so that the last position is every row's last token; of the vocabulary's 151,936
 logits only the two answers' are computed. Rows of one question share their first tokens: their keys and
-values are computed once and reused where that was measured to pay. One pair that fails is NaN and fails alone.
+values are computed once and reused where that was measured to pay. A pair that fails is NaN, alone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,31 +10,21 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple, Self
+from typing import Self
 
 import torch
 from local_model import Place, architecture, load
+from qwen3_judgement import Judged
 from qwen3_prompt import InvalidPair, Prompts, Row
 from token_passes import padded, passes
 from transformers import DynamicCache, Qwen3ForCausalLM, Qwen3ForSequenceClassification, Qwen3Model
 
 PASS_TOKENS = 16_384
 CAUSAL, CLASSIFIER = "Qwen3ForCausalLM", "Qwen3ForSequenceClassification"
-# Log-odds of different passages that lie closer than this together are no ranking: a broken template or
-# kernel gives one number to all. Passages that are all bad differ by far more (in log-odds, not in scores).
-COLLAPSED = 0.02
-COLLAPSE_FROM = 5
 # A shared question needs company before its keys are worth copying.
 SHARE_FROM = 2
 
 Keys = list[tuple[torch.Tensor, torch.Tensor]]
-
-
-class Judged(NamedTuple):
-    """margin: log-odds of yes against no, NaN when this pair failed. truncated: the document was cut."""
-
-    margin: float
-    truncated: bool
 
 
 @dataclass(frozen=True)
@@ -46,7 +36,9 @@ class Timing:
 
 
 class Reranker:
-    """answers: [2, width] the output rows of no and yes, or [1, width] their difference. One thread at a time."""
+    """answers: [2, width] the output rows of no and yes, or [1, width] their difference.
+
+    For one thread at a time."""
 
     def __init__(
         self,
@@ -73,11 +65,13 @@ class Reranker:
         return cls(causal.model, difference(rows) if one_logit else rows, prompts)
 
     def rerank(self, pairs: Sequence[tuple[str, str] | None]) -> list[Judged]:
-        """One judgement per (query, passage), in order; None stands for a pair that could not even be read."""
+        """One judgement per (query, passage), in order; None stands for a pair that could not be read."""
         rows = {at: row for at, pair in enumerate(pairs) if (row := self._row(pair))}
         margins = dict(zip(rows, self.margins(list(rows.values())), strict=True))
         nothing = Judged(float("nan"), False)
-        return [Judged(margins[at], rows[at].truncated) if at in rows else nothing for at in range(len(pairs))]
+        return [
+            Judged(margins[at], rows[at].truncated) if at in rows else nothing for at in range(len(pairs))
+        ]
 
     def margins(self, rows: Sequence[Row]) -> list[float]:
         """Log-odds of yes per row, in order. Grouped by question where the question is shared."""
@@ -126,7 +120,7 @@ class Reranker:
         return [(layer.keys, layer.values) for layer in cache.layers]
 
     def _each(self, ids: Sequence[Sequence[int]], keys: Keys) -> list[float]:
-        """A failing pass is repeated in halves until what fails is alone: it is NaN, and the others are not."""
+        """A failing pass is repeated in halves until what fails is alone: only that is NaN."""
         try:
             return self._forward(ids, keys)
         except RuntimeError:  # also CUDA's out of memory
@@ -169,13 +163,6 @@ def repeated(keys: Keys, rows: int) -> DynamicCache:
 def difference(answers: torch.Tensor) -> torch.Tensor:
     """[2, width] of no and yes -> [1, width]: one logit whose sigmoid is the two's softmax."""
     return answers[1:] - answers[:1]
-
-
-def collapsed(judged: Sequence[Judged], passages: Sequence[str]) -> bool:
-    """Whether different passages got, as good as, one score. Judges the finite ones only."""
-    margins = dict(zip(passages, (one.margin for one in judged), strict=True))
-    finite = [margin for margin in margins.values() if margin == margin]  # noqa: PLR0124  not NaN
-    return len(finite) >= COLLAPSE_FROM and max(finite) - min(finite) < COLLAPSED
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -3,8 +3,8 @@
     python model_repository/qwen3_reranker/bundle FOLDER [SOURCE] [--least-margin 0.5]
 
 The known scores come from the published computation, written out here with transformers alone, in fp32 on the
-CPU, pair by pair: none of the server's own code but the template. A converted folder (`python one_logit`) takes
-the known scores of the folder it was made from.
+CPU, pair by pair: none of the server's own code but the template. A converted folder (`python one_logit`)
+takes the known scores of the folder it was made from.
 """
 
 import argparse
@@ -27,7 +27,10 @@ CASES = [
         "What is the annual effective dose limit for staff?",
         "The effective dose limit for occupational exposure is 20 mSv per year averaged over five years.",
     ),
-    ("What is the annual effective dose limit for staff?", "The parking lot behind the museum opens at nine."),
+    (
+        "What is the annual effective dose limit for staff?",
+        "The parking lot behind the museum opens at nine.",
+    ),
     (
         "Какова норма диаметра корня аорты на КТ?",
         "В норме диаметр корня аорты на уровне синусов Вальсальвы составляет до 40 мм у мужчин.",
@@ -44,9 +47,9 @@ def reference(folder: Path) -> list[float]:
     scores = []
     for query, passage in CASES:
         body = (QUESTION + DOCUMENT).format(instruction=INSTRUCTION, query=query, document=passage)
-        ids = [tokenizer.encode(part, add_special_tokens=False) for part in (PREFIX, body, SUFFIX)]
+        parts = [tokenizer.encode(part, add_special_tokens=False) for part in (PREFIX, body, SUFFIX)]
         with torch.inference_mode():
-            logits = model(torch.tensor([sum(ids, [])])).logits[0, -1]
+            logits = model(torch.tensor([[token for part in parts for token in part]])).logits[0, -1]
         scores.append(float(torch.softmax(logits[answers], dim=0)[1]))
     return scores
 
@@ -64,10 +67,16 @@ def bundle(folder: Path, source: str, least_margin: float) -> None:
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(prog="bundle", description=__doc__.splitlines()[0] if __doc__ else None)
+    arguments = argparse.ArgumentParser(
+        prog="bundle", description=__doc__.splitlines()[0] if __doc__ else None
+    )
     arguments.add_argument("folder", type=Path)
-    arguments.add_argument("source", nargs="?", default="", help="where the weights came from, with a revision")
-    arguments.add_argument("--least-margin", type=float, default=0.5, help="between the best and the worst case")
+    arguments.add_argument(
+        "source", nargs="?", default="", help="where the weights came from, with a revision"
+    )
+    arguments.add_argument(
+        "--least-margin", type=float, default=0.5, help="between the best and the worst case"
+    )
     given = arguments.parse_args()
     try:
         bundle(given.folder, given.source, given.least_margin)

@@ -31,7 +31,11 @@ def convert(folder: Path, target: Path) -> None:
     tensors = {name: tensor for name, tensor in model.state_dict().items() if name != "lm_head.weight"}
     save_file(tensors | {"score.weight": score.contiguous()}, target / "model.safetensors", {"format": "pt"})
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    config |= {"architectures": ["Qwen3ForSequenceClassification"], "num_labels": 1, "pad_token_id": prompts.pad}
+    config |= {
+        "architectures": ["Qwen3ForSequenceClassification"],
+        "num_labels": 1,
+        "pad_token_id": prompts.pad,
+    }
     (target / "config.json").write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     for name in ("tokenizer.json", "golden.json"):
         shutil.copyfile(folder / name, target / name)
