@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     _functional(commands)
     _calibrate(commands)
     _scope(commands)
+    _adversarial(commands)
     return top
 
 
@@ -118,6 +119,18 @@ def _scope(commands: Commands) -> None:
         "--most-false", type=float, default=0.01, metavar="SHARE",
         help="status 1 when more of our questions are stopped (0.01)",
     )  # fmt: skip
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _adversarial(commands: Commands) -> None:
+    command = commands.add_parser("adversarial", help="how many deceptive answers the checks catch")
+    command.set_defaults(module="cli.evaluate_adversarial")
+    command.add_argument(
+        "--cases", type=Path, default=places.ROOT / "evaluation" / "adversarial.yaml", metavar="FILE"
+    )
+    command.add_argument(
+        "--least", type=float, default=0.95, metavar="SHARE", help="status 1 when a kind is below (0.95)"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
 
 

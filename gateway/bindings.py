@@ -7,18 +7,21 @@ A value goes with the words near it; a comma, a conjunction or another value bet
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from gateway.lookalikes import folded
 from gateway.quantities import UNITS
-from gateway.words import content_words, same
+from gateway.words import content_words, is_polar, same
 
 # How much more a value may resemble another's place than its own: a paraphrase is never exact.
-_TOLERANCE = 0.12
+_TOLERANCE = 0.1
 _REACH = 8.0
+# Stands for the unit of a word that has an opposite.
+_OPPOSITE = "±"
 _VALUE_BETWEEN, _BREAK_BETWEEN, _SENTENCE_BETWEEN = 2.0, 3.0, 6.0
 _ITEM = re.compile(
-    r"(?P<value>[<>≤≥]?\s?\d[\w.,]*\d|\d\w*|[IVX]{2,4}[A-F]?(?!\w))|(?P<word>[^\W\d_]+)|(?P<mark>[.;,:()!?|])"
+    r"(?P<value>[<>≤≥]?\s?\d[\w.,]*\d|\d\w*|(?<!\w)[^\W\d_]{1,3}\d+(?!\w)|[IVX]{2,4}[A-F]?(?!\w))|(?P<word>[^\W\d_]+)|(?P<mark>[.;,:()!?|])"
 )
 _RANGE = re.compile(
     r"(?<![\w.,])(\d+(?:[.,]\d+)?)(?:[\s\u00a0]?[^\W\d_]{1,6})?\s?(?:[-‑–—]|\bto\b|\bдо\b)\s?(\d+(?:[.,]\d+)?)(?![\w-])"
@@ -26,22 +29,29 @@ _RANGE = re.compile(
 _BREAKS = frozenset(["and", "or", "but", "while", "whereas", "и", "а", "но", "или", "тогда"])
 
 
+Item: TypeAlias = tuple[str, str, str]
+
+
 @dataclass(frozen=True)
 class Value:
-    """A value of a text as its digits, its unit or "", and the words around it with their nearness, 0..1."""
+    """A value of a text as its digits, its unit or "", and the words around it with their nearness, 0..1.
+
+    `topic`: the words its sentence begins with, before any value.
+    """
 
     digits: str
     unit: str
     words: Mapping[str, float]
+    topic: frozenset[str] = frozenset()
 
 
 def bound(text: str) -> list[Value]:
     """The values of a text with the words they go with; in a table row a cell goes with its row's first."""
     items = list(_items(text))
     return [
-        Value(digits, unit, _around(items, index))
+        Value(digits, unit, _around(items, index), _topic(items, index))
         for index, (kind, digits, unit) in enumerate(items)
-        if kind == "value"
+        if kind == "value" or unit == _OPPOSITE
     ]
 
 
@@ -55,7 +65,7 @@ def spread(header: str, row: str) -> str:
 
 def changed_places(claim: list[Value], source: list[Value]) -> bool:
     """Whether a value of the claim stands where the source has another one of the same kind."""
-    return any(_misplaced(value, source) for value in claim)
+    return any(_misplaced(_judged(value, claim, source), source) for value in claim)
 
 
 def ranges(text: str) -> frozenset[tuple[str, str]]:
@@ -71,24 +81,41 @@ def changed_ranges(claim: frozenset[tuple[str, str]], source: frozenset[tuple[st
 
 def _misplaced(value: Value, source: list[Value]) -> bool:
     own = [_likeness(value, one) for one in source if one.digits == value.digits]
-    others = [
-        _likeness(value, one) for one in source if one.digits != value.digits and one.unit == value.unit
-    ]
+    others = [_likeness(value, one) for one in source if one.digits != value.digits and _alike(one, value)]
     return bool(own and others) and max(others) > max(own) + _TOLERANCE
+
+
+def _judged(value: Value, claim: list[Value], source: list[Value]) -> Value:
+    """A claim's only value of its kind without words that go with all of the source's, if others are left."""
+    if any(one.digits != value.digits and _alike(one, value) for one in claim):
+        return value
+    topic = {word for one in source for word in one.topic}
+    left = {word: near for word, near in value.words.items() if not any(same(word, one) for one in topic)}
+    known = {word for one in source for word in one.words}
+    return replace(value, words=left) if any(same(word, one) for word in left for one in known) else value
+
+
+def _alike(one: Value, other: Value) -> bool:
+    """Whether two values are of one kind; a table names its units away from them."""
+    return one.unit == other.unit or (
+        "" in (one.unit, other.unit) and _OPPOSITE not in (one.unit, other.unit)
+    )
 
 
 def _likeness(one: Value, other: Value) -> float:
     """The cosine between the words around two values, 0..1."""
-    shared = sum(
-        near * other.words[match]
-        for word, near in one.words.items()
-        if (match := next((there for there in other.words if same(word, there)), None)) is not None
-    )
+    shared = sum(near * _nearness(word, other) for word, near in one.words.items())
     lengths = math.hypot(*one.words.values()) * math.hypot(*other.words.values())
     return shared / lengths if lengths else 0.0
 
 
-def _items(text: str) -> Iterator[tuple[str, str, str]]:
+def _nearness(word: str, value: Value) -> float:
+    if word in value.words:
+        return value.words[word]
+    return max((near for one, near in value.words.items() if same(word, one)), default=0.0)
+
+
+def _items(text: str) -> Iterator[Item]:
     """Values with their units, content words and breaks, in order, as (kind, text, unit)."""
     found = list(_ITEM.finditer(text))
     for index, match in enumerate(found):
@@ -99,7 +126,9 @@ def _items(text: str) -> Iterator[tuple[str, str, str]]:
         elif folded(match["word"]).lower() in _BREAKS:
             yield "break", match["word"], ""
         elif folded(match["word"]) not in UNITS:
-            yield from (("word", word, "") for word in content_words(match["word"]))
+            yield from (
+                ("word", word, _OPPOSITE if is_polar(word) else "") for word in content_words(match["word"])
+            )
 
 
 def _digits(value: str) -> str:
@@ -107,7 +136,10 @@ def _digits(value: str) -> str:
 
 
 def _unit(found: list[re.Match[str]], index: int) -> str:
-    """The unit behind a value; behind a range's or a list's first value, that of the last."""
+    """The unit behind a value, or behind the range or list that it begins; of a code its letters."""
+    letters = re.match(r"[^\W\d_]+(?=\d)", folded(found[index][0]))
+    if letters:
+        return letters[0].upper()
     for match in found[index + 1 : index + 4]:
         if match["word"] and folded(match["word"]) in UNITS:
             return UNITS[folded(match["word"])]
@@ -116,14 +148,21 @@ def _unit(found: list[re.Match[str]], index: int) -> str:
     return ""
 
 
-def _around(items: list[tuple[str, str, str]], index: int) -> dict[str, float]:
+def _topic(items: list[Item], index: int) -> frozenset[str]:
+    """The words of a sentence before its first value: they may go with any of its values."""
+    start = next((at + 1 for at in range(index - 1, -1, -1) if items[at][0] == "stop"), 0)
+    first = next((at for at in range(start, index) if items[at][0] == "value"), index)
+    return frozenset(text for kind, text, _ in items[start:first] if kind == "word")
+
+
+def _around(items: list[Item], index: int) -> dict[str, float]:
     near: dict[str, float] = {}
     for step in (-1, 1):
         distance, at = 0.0, index + step
         while 0 <= at < len(items) and distance < _REACH:
             kind, text, _ = items[at]
             distance += _cost(kind, text)
-            if kind == "word":
+            if kind == "word" or (kind == "value" and not text[0].isdigit()):
                 near[text] = max(near.get(text, 0.0), 1 / distance)
             at += step
     return near

@@ -38,6 +38,23 @@ _PATTERNS = (
     r"\b(?:не могу|не можем|не удалось|не уда[её]тся|не представляется возможным|невозможно|нельзя)\b.{0,20}"
     r"\b(?:ответ|дать|определ|установ|сказ|найти|предостав|указ)",
     r"\b(?:я )?(?:не знаю|затрудня\w+)\b",
+    r"\bleaves?\b.{0,40}\bopen\b",
+    r"\bcannot be (?:\w+ )?(?:derived|answered|determined|found|given|established|drawn|inferred)",
+    r"\b(?:unable|not able|failed) to (?:locate|find|see|identify)",
+    rf"\b(?:falls?|lies?|is|goes|are|go)\b.{{0,20}}\b(?:outside|beyond)\b.{{0,40}}(?:{_SOURCES_EN}|scope)",
+    r"\b(?:is|['’]s|was) nothing (?:here|there|in|about|on)\b",
+    rf"\b{_SOURCES_EN}\b.{{0,20}}\b(?:only|solely|merely|just)\b.{{0,20}}"
+    r"\b(?:deals?|covers?|speaks?|mentions?|address\w*|describes?|concerns?|states?)",
+    r"\bоставля\w+.{0,40}\bоткрыт",
+    rf"\bни (?:один|одна|одно|одном|одной)\b.{{0,20}}{_SOURCES_RU}",
+    r"\b(?:нельзя|невозможно|не получается|не выходит)\b.{0,20}\b(?:вывести|ответ|сделать|заключ)"
+    r"|\bвывести (?:нельзя|невозможно)",
+    r"\b(?:не наш[её]л|не нашл[аи]|не удалось найти|не вижу|не обнаружил\w*)\b",
+    r"\bвыход[ия]т за (?:рамки|пределы)\b",
+    r"\b(?:здесь|тут|там)\b.{0,20}\b(?:ничего нет|ничего не|нет ничего)",
+    r"\bничего не (?:сказано|говорится|нашлось)",
+    r"\bсказать нечего\b|\bнечего сказать\b",
+    rf"\b{_SOURCES_RU}.{{0,30}}\b(?:только|лишь)\b",
 )
 _REFUSAL = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
 

@@ -12,7 +12,7 @@ from gateway.categories import Categories, categories
 from gateway.passage import Passage
 from gateway.planted import planted, touches
 from gateway.quantities import Quantities, quantities
-from gateway.words import content_words, negations, polar_words, share_found
+from gateway.words import content_words, denied, negations, polar_words, share_found
 from radrag.sentences import sentences
 
 # One word in seven may be the writer's own; a short claim must be found whole.
@@ -58,6 +58,10 @@ class Window:
     def negations(self) -> int:
         return negations(self.text)
 
+    @cached_property
+    def denied(self) -> list[frozenset[str]]:
+        return denied(self.text)
+
 
 class Claim:
     """What a sentence of the answer says, taken apart once."""
@@ -66,6 +70,7 @@ class Claim:
         self.words = content_words(text)
         self.quantities = quantities(text)
         self.negations = negations(text)
+        self.denied = denied(text)
         self.categories = categories(text)
         self.values = bound(text)
         self.ranges = ranges(text)
@@ -159,10 +164,13 @@ def coverage(question: str, text: str) -> float:
 
 
 def _denials_agree(claim: Claim, window: Window) -> bool:
-    """Whether both deny, or neither; a claim that repeats nearly the whole window must deny as often."""
+    """Whether both deny the same, or neither; a claim that repeats nearly all of it denies as often."""
     repeated = share_found(content_words(window.text), claim.words) >= LEAST_SHARE
     said, there = claim.negations, window.negations
-    return said == there if repeated else bool(said) == bool(there)
+    as_often = said == there if repeated else bool(said) == bool(there)
+    return as_often and all(
+        any(share_found(here, words) > 0 for words in window.denied) for here in claim.denied if here
+    )
 
 
 def _counts_agree(claim: Claim, window: Window) -> bool:

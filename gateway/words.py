@@ -10,7 +10,8 @@ from pathlib import Path
 
 from gateway.lookalikes import folded
 
-_WORD = re.compile(r"[^\W\d_]+")
+# Letters that touch a digit are part of a code, such as T2 or 4A.
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?!\w)")
 _LISTS: dict[str, str] = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
 
 
@@ -23,23 +24,43 @@ NEGATIONS = _listed("negation")
 _NEGATIVE_ENDING = re.compile(r"n['’]t\b", re.IGNORECASE)
 # Words whose opposite would turn a statement round: a paraphrase may not lose or change them.
 _POLAR = _listed("polar")
+_POLAR_STEMS = tuple(_listed("polar_stems"))
+# These deny what follows; other denials also what stands before them.
+_DENIES_NEXT = frozenset(folded(word) for word in ("without", "без"))
 # Words that only say that a source says something.
 REPORTING = _listed("reporting")
 
 
 def content_words(text: str) -> list[str]:
     """The words that carry meaning, in order, lower case, `ё` as `е`, each in one script."""
-    return [word for word in _words(text) if word not in _FUNCTION_WORDS and word not in NEGATIONS]
+    return [word for word in _words(text) if _carries(word)]
 
 
 def polar_words(words: Iterable[str]) -> list[str]:
     """Those of the content words that have an opposite, such as `above` and `below`."""
-    return [word for word in words if word in _POLAR]
+    return [word for word in words if is_polar(word)]
+
+
+def is_polar(word: str) -> bool:
+    """Whether a content word has an opposite."""
+    return word in _POLAR or word.startswith(_POLAR_STEMS)
 
 
 def negations(text: str) -> int:
     """How many denials stand in the text."""
     return len(_NEGATIVE_ENDING.findall(text)) + sum(word in NEGATIONS for word in _words(text))
+
+
+def denied(text: str) -> list[frozenset[str]]:
+    """The content words next to each denial: the one before, unless it denies forward, and two behind."""
+    words = _words(_NEGATIVE_ENDING.sub(" not", text))
+    found = []
+    for at, word in enumerate(words):
+        if word in NEGATIONS:
+            behind = [one for one in words[at + 1 :] if _carries(one)][:2]
+            before = [] if word in _DENIES_NEXT else [one for one in words[:at] if _carries(one)][-1:]
+            found.append(frozenset([*before, *behind]))
+    return found
 
 
 def share_found(wanted: Iterable[str], there: Iterable[str]) -> float:
@@ -60,5 +81,16 @@ def same(one: str, other: str) -> bool:
     return (common == shorter and common >= max(3, longer - 2)) or common >= max(5, longer - 3)
 
 
+def _carries(word: str) -> bool:
+    return word not in _FUNCTION_WORDS and word not in NEGATIONS
+
+
 def _words(text: str) -> list[str]:
-    return [folded(word).lower().replace("ё", "е") for word in _WORD.findall(text)]
+    return [_word(word).replace("ё", "е") for word in _WORD.findall(text)]
+
+
+def _word(word: str) -> str:
+    """In lower case and one script. Small letters tell it: `Не` is no `He`; capitals may be a code."""
+    small = folded(word.lower())
+    is_code = word.isupper() and len(word) > 1 and small not in NEGATIONS and small not in _FUNCTION_WORDS
+    return folded(word).lower() if is_code else small
