@@ -135,6 +135,20 @@ class Index:
         await self._tell()
         return removed, self._versions.snapshot.revision
 
+    async def end(self, document_id: str, version: str, day: int) -> tuple[bool, int]:
+        """Sets the first day on which a version is no longer in force; it stays for the days before.
+
+        Returns whether that changed anything, and the revision. Raises InvalidArgument for a day too early.
+        """
+        async with self._lock(document_id):
+            return await to_the_end(self._end(document_id, version, day))
+
+    async def _end(self, document_id: str, version: str, day: int) -> tuple[bool, int]:
+        left = await self._versions.end(document_id, version, day)
+        self._soon(left)
+        await self._tell()
+        return bool(left), self._versions.snapshot.revision
+
     async def create_generation(self, name: str, fingerprint: Fingerprint) -> None:
         """Makes an empty generation beside the current one. Raises FailedPrecondition when it exists."""
         async with self._lock(""):

@@ -1,12 +1,14 @@
 """Values of the core as replies of the contract."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from retrieval.document import Document, Parent
 from retrieval.fingerprint import Fingerprint
 from retrieval.question import Found, FoundChild, FoundParent
 from retrieval.snapshot import Counts, View
+
+VERSIONS_AT_ONCE = 500
 
 
 def found(answer: Found) -> wire.SearchResponse:
@@ -43,6 +45,17 @@ def document(one: Document) -> wire.Document:
         text_sha256=one.text_sha256,
         approved_by=one.approved_by,
     )
+
+
+def versions(view: View) -> Iterator[wire.ListVersionsResponse]:
+    """All versions of a view, by document id, some at a time."""
+    held = list(view.generation.versions.values()) if view.generation else []
+    held.sort(key=lambda one: (one.document.document_id, one.revision))
+    for at in range(0, len(held), VERSIONS_AT_ONCE):
+        some = held[at : at + VERSIONS_AT_ONCE]
+        yield wire.ListVersionsResponse(
+            versions=[wire.IndexedVersion(document=document(one.document), live=one.live) for one in some]
+        )
 
 
 def description(

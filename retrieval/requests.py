@@ -55,6 +55,22 @@ def deletion(request: wire.DeleteDocumentRequest) -> tuple[str, str]:
     return limits.text("document_id", request.document_id, 200), version
 
 
+def ending(request: wire.RetireDocumentRequest) -> tuple[str, str, int]:
+    """Document id, version and first day out of force."""
+    if not request.HasField("valid_to"):
+        raise InvalidArgument("valid_to", "is required")
+    return (
+        limits.text("document_id", request.document_id, 200),
+        limits.matching("version", request.version, limits.HEX16),
+        limits.number("valid_to", request.valid_to, limits.FIRST_DAY, limits.LAST_DAY),
+    )
+
+
+def generation(request: wire.ListVersionsRequest) -> str:
+    """The generation to list; empty for the current one."""
+    return _generation("generation", request.generation)
+
+
 def header(message: wire.IndexDocumentRequest.Header, topics: Collection[str]) -> Header:
     """The header of a publication."""
     return Header(

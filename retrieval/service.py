@@ -68,6 +68,22 @@ class RetrievalService(retrieval_pb2_grpc.RetrievalServiceServicer):
         versions, revision = await self._index.delete(*requests.deletion(request))
         return wire.DeleteDocumentResponse(versions=versions, revision=revision)
 
+    async def RetireDocument(  # noqa: N802
+        self, request: wire.RetireDocumentRequest, context: Context
+    ) -> wire.RetireDocumentResponse:
+        """Ends a version's force on a day."""
+        changed, revision = await self._index.end(*requests.ending(request))
+        return wire.RetireDocumentResponse(changed=changed, revision=revision)
+
+    async def ListVersions(  # noqa: N802
+        self, request: wire.ListVersionsRequest, context: Context
+    ) -> AsyncIterator[wire.ListVersionsResponse]:
+        """Lists every version, whoever may see it."""
+        async with self._index.reading(requests.generation(request)) as view:
+            listed = list(replies.versions(view))
+        for some in listed:
+            yield some
+
     async def GetParents(  # noqa: N802
         self, request: wire.GetParentsRequest, context: Context
     ) -> wire.GetParentsResponse:

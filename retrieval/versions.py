@@ -17,7 +17,7 @@ import sqlalchemy as sql
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from radrag.errors import FailedPrecondition, Unavailable
+from radrag.errors import FailedPrecondition, InvalidArgument, Unavailable
 from retrieval.completion import to_the_end
 from retrieval.snapshot import Generation, Snapshot, Version
 from retrieval.store import FOREVER, Collection
@@ -80,6 +80,10 @@ class Versions:
     async def delete(self, document_id: str, version: str) -> tuple[list[str], list[Chore]]:
         """Commits the removal of one version, or of all when it is empty, from every generation."""
         return await self._write(lambda connection: _delete(connection, document_id, version))
+
+    async def end(self, document_id: str, version: str, day: int) -> list[Chore]:
+        """Commits the first day on which a version is no longer in force, in every generation."""
+        return await self._write(lambda connection: _end_version(connection, document_id, version, day))
 
     async def chores(self, age: float = 0.0) -> list[Chore]:
         """The chores noted at least `age` seconds ago."""
@@ -185,6 +189,20 @@ def _delete(connection: Connection, document_id: str, version: str) -> tuple[lis
         connection.execute(versions.delete().where(_is(chore.collection.generation, chore.edition)))
         _note(connection, chore)
     return sorted({old.version for old in doomed}), left
+
+
+def _end_version(connection: Connection, document_id: str, version: str, day: int) -> list[Chore]:
+    ending = [old for old in _of_document(connection, document_id) if old.version == version]
+    ending = [old for old in ending if old.valid_to != day]
+    if any(day <= old.valid_from for old in ending):
+        raise InvalidArgument("valid_to", "must be later than the version's first day in force")
+    revision = _next(connection) if ending else 0
+    left = [Chore(Collection(old.generation, old.topic), old.edition, document_id) for old in ending]
+    for chore in left:
+        one = _is(chore.collection.generation, chore.edition)
+        connection.execute(versions.update().where(one).values(valid_to=day, revision=revision))
+        _note(connection, chore)
+    return left
 
 
 def _of_document(

@@ -23,6 +23,7 @@ class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     STATE_RETIRED: _ClassVar[State]
     STATE_REJECTED: _ClassVar[State]
     STATE_FAILED: _ClassVar[State]
+    STATE_DELETED: _ClassVar[State]
 STATE_UNSPECIFIED: State
 STATE_DISCOVERED: State
 STATE_PARSED: State
@@ -34,6 +35,7 @@ STATE_EXPIRED: State
 STATE_RETIRED: State
 STATE_REJECTED: State
 STATE_FAILED: State
+STATE_DELETED: State
 
 class Metadata(_message.Message):
     __slots__ = ("document_id", "title", "topic", "category", "language", "source_uri", "licence", "valid_from", "valid_to", "access_labels")
@@ -105,16 +107,18 @@ class ListDocumentsResponse(_message.Message):
     def __init__(self, documents: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class DocumentSummary(_message.Message):
-    __slots__ = ("metadata", "version", "state", "since")
+    __slots__ = ("metadata", "version", "state", "since", "flags")
     METADATA_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     SINCE_FIELD_NUMBER: _ClassVar[int]
+    FLAGS_FIELD_NUMBER: _ClassVar[int]
     metadata: Metadata
     version: str
     state: State
     since: _timestamp_pb2.Timestamp
-    def __init__(self, metadata: _Optional[_Union[Metadata, _Mapping]] = ..., version: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    flags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, metadata: _Optional[_Union[Metadata, _Mapping]] = ..., version: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., flags: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class GetDocumentRequest(_message.Message):
     __slots__ = ("document_id", "version")
@@ -125,18 +129,48 @@ class GetDocumentRequest(_message.Message):
     def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
 
 class GetDocumentResponse(_message.Message):
-    __slots__ = ("document", "markdown", "chunks", "versions", "history")
+    __slots__ = ("document", "markdown", "chunks", "versions", "history", "changes", "near_duplicates")
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     MARKDOWN_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_FIELD_NUMBER: _ClassVar[int]
     VERSIONS_FIELD_NUMBER: _ClassVar[int]
     HISTORY_FIELD_NUMBER: _ClassVar[int]
+    CHANGES_FIELD_NUMBER: _ClassVar[int]
+    NEAR_DUPLICATES_FIELD_NUMBER: _ClassVar[int]
     document: DocumentSummary
     markdown: str
     chunks: _containers.RepeatedCompositeFieldContainer[Chunk]
     versions: _containers.RepeatedCompositeFieldContainer[DocumentSummary]
     history: _containers.RepeatedCompositeFieldContainer[ReviewEvent]
-    def __init__(self, document: _Optional[_Union[DocumentSummary, _Mapping]] = ..., markdown: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ..., versions: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., history: _Optional[_Iterable[_Union[ReviewEvent, _Mapping]]] = ...) -> None: ...
+    changes: _containers.RepeatedCompositeFieldContainer[SectionChange]
+    near_duplicates: _containers.RepeatedCompositeFieldContainer[NearDuplicate]
+    def __init__(self, document: _Optional[_Union[DocumentSummary, _Mapping]] = ..., markdown: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ..., versions: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., history: _Optional[_Iterable[_Union[ReviewEvent, _Mapping]]] = ..., changes: _Optional[_Iterable[_Union[SectionChange, _Mapping]]] = ..., near_duplicates: _Optional[_Iterable[_Union[NearDuplicate, _Mapping]]] = ...) -> None: ...
+
+class SectionChange(_message.Message):
+    __slots__ = ("heading_path", "kind", "removed_lines", "added_lines")
+    HEADING_PATH_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_LINES_FIELD_NUMBER: _ClassVar[int]
+    ADDED_LINES_FIELD_NUMBER: _ClassVar[int]
+    heading_path: _containers.RepeatedScalarFieldContainer[str]
+    kind: str
+    removed_lines: _containers.RepeatedScalarFieldContainer[str]
+    added_lines: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, heading_path: _Optional[_Iterable[str]] = ..., kind: _Optional[str] = ..., removed_lines: _Optional[_Iterable[str]] = ..., added_lines: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class NearDuplicate(_message.Message):
+    __slots__ = ("document_id", "version", "title", "state", "likeness")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    LIKENESS_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    version: str
+    title: str
+    state: State
+    likeness: float
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., likeness: _Optional[float] = ...) -> None: ...
 
 class Chunk(_message.Message):
     __slots__ = ("level", "start", "end", "tokens")
@@ -151,16 +185,18 @@ class Chunk(_message.Message):
     def __init__(self, level: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., tokens: _Optional[int] = ...) -> None: ...
 
 class ReviewEvent(_message.Message):
-    __slots__ = ("subject", "at", "state", "reason")
+    __slots__ = ("subject", "at", "state", "reason", "act")
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     AT_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    ACT_FIELD_NUMBER: _ClassVar[int]
     subject: str
     at: _timestamp_pb2.Timestamp
     state: State
     reason: str
-    def __init__(self, subject: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ...) -> None: ...
+    act: str
+    def __init__(self, subject: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., act: _Optional[str] = ...) -> None: ...
 
 class ReviewDocumentRequest(_message.Message):
     __slots__ = ("document_id", "version", "decision", "reason")
@@ -203,20 +239,40 @@ class PublishDocumentResponse(_message.Message):
     def __init__(self, job_id: _Optional[str] = ...) -> None: ...
 
 class RetireDocumentRequest(_message.Message):
-    __slots__ = ("document_id", "valid_to", "reason")
+    __slots__ = ("document_id", "valid_to", "reason", "version")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     VALID_TO_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     valid_to: str
     reason: str
-    def __init__(self, document_id: _Optional[str] = ..., valid_to: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+    version: str
+    def __init__(self, document_id: _Optional[str] = ..., valid_to: _Optional[str] = ..., reason: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
 
 class RetireDocumentResponse(_message.Message):
     __slots__ = ("state",)
     STATE_FIELD_NUMBER: _ClassVar[int]
     state: State
     def __init__(self, state: _Optional[_Union[State, str]] = ...) -> None: ...
+
+class RetryDocumentRequest(_message.Message):
+    __slots__ = ("document_id", "version", "reason")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    version: str
+    reason: str
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class RetryDocumentResponse(_message.Message):
+    __slots__ = ("state", "job_id")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
+    state: State
+    job_id: str
+    def __init__(self, state: _Optional[_Union[State, str]] = ..., job_id: _Optional[str] = ...) -> None: ...
 
 class DeleteDocumentRequest(_message.Message):
     __slots__ = ("document_id", "version")

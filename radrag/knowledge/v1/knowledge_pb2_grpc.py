@@ -70,6 +70,11 @@ class KnowledgeServiceStub:
                 request_serializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.DeleteDocumentRequest.SerializeToString,
                 response_deserializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.DeleteDocumentResponse.FromString,
                 _registered_method=True)
+        self.RetryDocument = channel.unary_unary(
+                '/radrag.knowledge.v1.KnowledgeService/RetryDocument',
+                request_serializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.RetryDocumentRequest.SerializeToString,
+                response_deserializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.RetryDocumentResponse.FromString,
+                _registered_method=True)
         self.WatchJob = channel.unary_stream(
                 '/radrag.knowledge.v1.KnowledgeService/WatchJob',
                 request_serializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.WatchJobRequest.SerializeToString,
@@ -122,7 +127,8 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RetireDocument(self, request, context):
-        """Takes a document out of force from a day on; it stays for questions as of earlier days.
+        """With a day, ends a document's force on it; it stays for questions as of earlier days. Without one, retires
+        its versions at once and for good: no search finds them, whatever day it asks about.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -130,6 +136,13 @@ class KnowledgeServiceServicer:
 
     def DeleteDocument(self, request, context):
         """Deletes one version, or all of them, from catalogue and index.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryDocument(self, request, context):
+        """Reopens a version: what failed is read again, what was rejected, retired or replaced is reviewed again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -186,6 +199,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.DeleteDocument,
                     request_deserializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.DeleteDocumentRequest.FromString,
                     response_serializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.DeleteDocumentResponse.SerializeToString,
+            ),
+            'RetryDocument': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryDocument,
+                    request_deserializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.RetryDocumentRequest.FromString,
+                    response_serializer=radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.RetryDocumentResponse.SerializeToString,
             ),
             'WatchJob': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchJob,
@@ -388,6 +406,33 @@ class KnowledgeService:
             '/radrag.knowledge.v1.KnowledgeService/DeleteDocument',
             radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.DeleteDocumentRequest.SerializeToString,
             radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.DeleteDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/radrag.knowledge.v1.KnowledgeService/RetryDocument',
+            radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.RetryDocumentRequest.SerializeToString,
+            radrag_dot_knowledge_dot_v1_dot_knowledge__pb2.RetryDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

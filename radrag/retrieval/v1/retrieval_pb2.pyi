@@ -226,6 +226,44 @@ class DeleteDocumentResponse(_message.Message):
     revision: int
     def __init__(self, versions: _Optional[_Iterable[str]] = ..., revision: _Optional[int] = ...) -> None: ...
 
+class RetireDocumentRequest(_message.Message):
+    __slots__ = ("document_id", "version", "valid_to")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    VALID_TO_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    version: str
+    valid_to: int
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ..., valid_to: _Optional[int] = ...) -> None: ...
+
+class RetireDocumentResponse(_message.Message):
+    __slots__ = ("changed", "revision")
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    changed: bool
+    revision: int
+    def __init__(self, changed: _Optional[bool] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class ListVersionsRequest(_message.Message):
+    __slots__ = ("generation",)
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    def __init__(self, generation: _Optional[str] = ...) -> None: ...
+
+class ListVersionsResponse(_message.Message):
+    __slots__ = ("versions",)
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    versions: _containers.RepeatedCompositeFieldContainer[IndexedVersion]
+    def __init__(self, versions: _Optional[_Iterable[_Union[IndexedVersion, _Mapping]]] = ...) -> None: ...
+
+class IndexedVersion(_message.Message):
+    __slots__ = ("document", "live")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    LIVE_FIELD_NUMBER: _ClassVar[int]
+    document: Document
+    live: bool
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., live: _Optional[bool] = ...) -> None: ...
+
 class GetParentsRequest(_message.Message):
     __slots__ = ("parent_ids",)
     PARENT_IDS_FIELD_NUMBER: _ClassVar[int]

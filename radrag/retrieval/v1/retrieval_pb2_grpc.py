@@ -53,6 +53,16 @@ class RetrievalServiceStub:
                 request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DeleteDocumentRequest.SerializeToString,
                 response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DeleteDocumentResponse.FromString,
                 _registered_method=True)
+        self.RetireDocument = channel.unary_unary(
+                '/radrag.retrieval.v1.RetrievalService/RetireDocument',
+                request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.RetireDocumentRequest.SerializeToString,
+                response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.RetireDocumentResponse.FromString,
+                _registered_method=True)
+        self.ListVersions = channel.unary_stream(
+                '/radrag.retrieval.v1.RetrievalService/ListVersions',
+                request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListVersionsRequest.SerializeToString,
+                response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListVersionsResponse.FromString,
+                _registered_method=True)
         self.GetParents = channel.unary_unary(
                 '/radrag.retrieval.v1.RetrievalService/GetParents',
                 request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.GetParentsRequest.SerializeToString,
@@ -94,6 +104,20 @@ class RetrievalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RetireDocument(self, request, context):
+        """Sets the first day on which a published version is no longer in force; it stays for earlier days.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListVersions(self, request, context):
+        """Lists every version of the current generation, whoever may see it: what a catalogue is compared with.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetParents(self, request, context):
         """Fetches parents by id, for instance to check a quote against the stored text.
         """
@@ -125,6 +149,16 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
                     servicer.DeleteDocument,
                     request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DeleteDocumentRequest.FromString,
                     response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DeleteDocumentResponse.SerializeToString,
+            ),
+            'RetireDocument': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetireDocument,
+                    request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.RetireDocumentRequest.FromString,
+                    response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.RetireDocumentResponse.SerializeToString,
+            ),
+            'ListVersions': grpc.unary_stream_rpc_method_handler(
+                    servicer.ListVersions,
+                    request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListVersionsRequest.FromString,
+                    response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListVersionsResponse.SerializeToString,
             ),
             'GetParents': grpc.unary_unary_rpc_method_handler(
                     servicer.GetParents,
@@ -222,6 +256,60 @@ class RetrievalService:
             '/radrag.retrieval.v1.RetrievalService/DeleteDocument',
             radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DeleteDocumentRequest.SerializeToString,
             radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DeleteDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetireDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/radrag.retrieval.v1.RetrievalService/RetireDocument',
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.RetireDocumentRequest.SerializeToString,
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.RetireDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListVersions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/radrag.retrieval.v1.RetrievalService/ListVersions',
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListVersionsRequest.SerializeToString,
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListVersionsResponse.FromString,
             options,
             channel_credentials,
             insecure,
