@@ -15,6 +15,7 @@ import mmh3
 from retrieval.words import LONGEST, NAME, Words, read_stop_words
 
 STOP_WORDS = Path(__file__).parent / "stopwords"
+AVG_LEN = 128.0  # a child of 1,100 characters; nDCG@10 on scifact moves by 0.003 between 80 and 256
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Bm25:
     """Turns text into sparse vectors. `avg_len` is a mean length in terms after stop words."""
 
     def __init__(
-        self, stop_words: Path = STOP_WORDS, k1: float = 1.2, b: float = 0.75, avg_len: float = 160.0
+        self, stop_words: Path = STOP_WORDS, k1: float = 1.2, b: float = 0.75, avg_len: float = AVG_LEN
     ) -> None:
         """Reads english.txt and russian.txt below `stop_words`. Raises StopWordsMissing."""
         listed = read_stop_words(stop_words)

@@ -51,7 +51,7 @@ class Process:
     async def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Sends the signal and waits; the exit code."""
         self.process.send_signal(number)
-        await self.channel.close()
+        await self.channel.close(None)
         code = await asyncio.to_thread(self.process.wait, 120)
         self.log.close()
         return code

@@ -56,7 +56,7 @@ def test_the_order_in_which_hits_arrive_does_not_matter(fuse: Fuse, drawn: list[
     collections = disjoint(drawn)
     rng = random.Random(seed)
     shuffled = [
-        {leg: rng.sample(list(found), len(found)) for leg, found in reversed(legs.items())}
+        {leg: rng.sample(list(found), len(found)) for leg, found in sorted(legs.items(), reverse=True)}
         for legs in rng.sample(collections, len(collections))
     ]
     assert fuse(shuffled, Rrf(), 15) == fuse(collections, Rrf(), 15)

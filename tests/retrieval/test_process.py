@@ -4,6 +4,7 @@ import asyncio
 import random
 import signal
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -93,16 +94,28 @@ async def test_a_second_process_on_the_same_index_says_so_and_ends(tmp_path: Pat
         await here.publish(made("one", "One."))
     async with running(tmp_path):
         other = Process(tmp_path)
-        await other.channel.close()
+        await other.channel.close(None)
         assert await asyncio.to_thread(other.process.wait, 120) != 0
         assert "the index is open in another process" in (tmp_path / "log").read_text()
         other.log.close()
 
 
+async def test_its_metrics_count_live_points_and_time_each_leg(tmp_path: Path) -> None:
+    async with running(tmp_path) as process:
+        await publish_all(process, [[made("one", "One two. Three.", topic="physics")]], [])
+        await process.stub.Search(wire.SearchRequest(question="two"))
+        url = f"http://127.0.0.1:{process.port + 200}/metrics"
+        with await asyncio.to_thread(urllib.request.urlopen, url) as reply:
+            metrics = reply.read().decode()
+    assert 'radrag_index_points{level="child",topic="physics"} 2.0' in metrics
+    assert 'radrag_index_points{level="parent",topic="physics"} 1.0' in metrics
+    assert 'radrag_stage_duration_seconds_count{outcome="ok",stage="physics.bm25"} 1.0' in metrics
+
+
 @pytest.mark.parametrize(("name", "value"), [("RADRAG_STORE", "sqlite"), ("RADRAG_FUSION", "mean")])
 async def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str) -> None:
     process = Process(tmp_path, **{name: value})
-    await process.channel.close()
+    await process.channel.close(None)
     assert await asyncio.to_thread(process.process.wait, 120) != 0
     assert f"{name} must be one of" in (tmp_path / "log").read_text()
     process.log.close()

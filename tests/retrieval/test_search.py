@@ -10,6 +10,7 @@ import pytest
 
 from radrag.errors import FailedPrecondition, InvalidArgument
 from retrieval.bm25 import Bm25, SparseVector
+from retrieval.document import Child
 from retrieval.edge_store import EdgeStore
 from retrieval.fusion import Rrf, Scored, across
 from retrieval.search import Searcher
@@ -193,8 +194,8 @@ async def test_hybrid_search_finds_what_brute_force_finds(tmp_path: Path) -> Non
             assert set(got) == set(brute_force(text, children, bm25)[:20])
 
 
-def brute_force(text: str, children: dict[str, tuple[object, Made]], bm25: Bm25) -> list[str]:
-    words = {one: bm25.document(f"\n{child.text}") for one, (child, _) in children.items()}  # type: ignore[attr-defined]
+def brute_force(text: str, children: dict[str, tuple[Child, Made]], bm25: Bm25) -> list[str]:
+    words = {one: bm25.document(f"\n{child.text}") for one, (child, _) in children.items()}
     weights = {
         term: np.log1p((len(words) - n + 0.5) / (n + 0.5))
         for term in bm25.question(text)
@@ -203,7 +204,7 @@ def brute_force(text: str, children: dict[str, tuple[object, Made]], bm25: Bm25)
     collections = []
     for topic in TOPICS:
         mine = [one for one, (_, whole) in children.items() if whole.header.document.topic == topic]
-        dense = [Scored(one, float(np.dot(vector(text), children[one][0].vector))) for one in mine]  # type: ignore[attr-defined]
+        dense = [Scored(one, float(np.dot(vector(text), children[one][0].vector))) for one in mine]
         sparse = [Scored(one, product(words[one], weights)) for one in mine]
         collections.append({"dense": dense, "bm25": [one for one in sparse if one.score > 0]})
     return [one.id for one in across(collections, Rrf(), 10)]

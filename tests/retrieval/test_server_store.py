@@ -19,7 +19,8 @@ class Recorder:
     """A client in memory that notes what it was asked, by name and arguments."""
 
     def __init__(self) -> None:
-        self.client, self.asked = AsyncQdrantClient(":memory:"), []
+        self.client = AsyncQdrantClient(":memory:")
+        self.asked: list[tuple[str, dict[str, object]]] = []
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
         method = getattr(self.client, name)

@@ -1,7 +1,7 @@
 """The service over a real channel: the contract's replies, and for every field its limit by name."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import grpc
@@ -36,10 +36,10 @@ async def stub(tmp_path: Path) -> AsyncIterator[Stub]:
 
 def asking(text: str = "renal cysts", **fields: object) -> wire.SearchRequest:
     request = {"question": text, "vector": vector(text), "embedder": embedder_message(EMBEDDER), **fields}
-    return wire.SearchRequest(**request)
+    return wire.SearchRequest(**request)  # type: ignore[arg-type]
 
 
-async def refusal(attempt: "aio.Call[object, object]") -> errors.RadragError:
+async def refusal(attempt: Awaitable[object]) -> errors.RadragError:
     with pytest.raises(aio.AioRpcError) as failure:
         await attempt
     return errors.from_rpc(failure.value)
@@ -78,7 +78,8 @@ async def test_a_caller_sees_what_its_labels_allow_in_every_call(stub: Stub) -> 
     await publish(stub, STAFF)
     staff = ((call.LABELS, "staff"),)
     ids = wire.GetParentsRequest(parent_ids=[STAFF.parents[0].parent_id])
-    everyone, allowed = [], []
+    everyone: list[int] = []
+    allowed: list[int] = []
     for metadata, seen in (((), everyone), (staff, allowed)):
         seen.append(len((await stub.Search(asking("biopsy"), metadata=metadata)).parents))
         seen.append(len((await stub.GetParents(ids, metadata=metadata)).parents))
@@ -146,7 +147,7 @@ async def test_a_question_of_2000_characters_is_fine(stub: Stub) -> None:
 def set_document(field: str, value: object) -> Callable[[wire.IndexDocumentRequest.Header], None]:
     def change(header: wire.IndexDocumentRequest.Header) -> None:
         header.document.ClearField(field)
-        header.document.MergeFrom(wire.Document(**{field: value}))
+        header.document.MergeFrom(wire.Document(**{field: value}))  # type: ignore[arg-type]
 
     return change
 
