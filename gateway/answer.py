@@ -19,6 +19,7 @@ class Outcome(Enum):
 class Kind(Enum):
     """The kinds of warning."""
 
+    CONFLICTING_SOURCES = "conflicting_sources"
     UNSUPPORTED_SENTENCE = "unsupported_sentence"
     TRUNCATED = "truncated"
     DEGRADED = "degraded"

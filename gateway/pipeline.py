@@ -13,6 +13,7 @@ from functools import partial
 from time import perf_counter
 
 from gateway.answer import Event, Evidence, Finish, Kind, Notice, Outcome, Prompt, Prompted, Sources, Text
+from gateway.conflicts import among, conflicts
 from gateway.deadlines import Seconds, timely, within
 from gateway.drafting import Draft, again, ours
 from gateway.messages import Messages
@@ -78,6 +79,7 @@ class Pipeline:
             outcome, reason = self.judge.ranked(ranked)
         warnings = await self._with_generator((*warnings, *missing, *failed))
         best = ranked[: question.limits.sources]
+        warnings = (*warnings, *conflicts(question.text, best))
         evidence = Evidence(question, outcome, reason, best, warnings, "", found.generation, found.revision)
         return _embedded_by(evidence, vector)
 
@@ -87,7 +89,8 @@ class Pipeline:
         if evidence.outcome is not Outcome.ANSWERED:
             return Prompted(evidence, None, self._message(evidence))
         prompt = await self.prompt(question, evidence.passages)
-        evidence = replace(evidence, passages=prompt.sources, warnings=(*evidence.warnings, *prompt.warnings))
+        warnings = (*among(evidence.warnings, len(prompt.sources)), *prompt.warnings)
+        evidence = replace(evidence, passages=prompt.sources, warnings=warnings)
         return Prompted(evidence, prompt)
 
     async def answer(self, question: Question) -> AsyncGenerator[Event, None]:
