@@ -196,6 +196,8 @@ def _end_version(connection: Connection, document_id: str, version: str, day: in
     ending = [old for old in ending if old.valid_to != day]
     if any(day <= old.valid_from for old in ending):
         raise InvalidArgument("valid_to", "must be later than the version's first day in force")
+    if any(not old.live and day > _end(old.valid_to) for old in ending):
+        raise InvalidArgument("valid_to", "must not reach into the days of the version that followed")
     revision = _next(connection) if ending else 0
     left = [Chore(Collection(old.generation, old.topic), old.edition, document_id) for old in ending]
     for chore in left:

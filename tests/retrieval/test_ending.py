@@ -63,6 +63,21 @@ async def test_an_end_before_the_first_day_is_refused_and_an_unknown_version_cha
         assert not (await retired(stub, made("two", "Two."), 60)).changed
 
 
+async def test_a_superseded_version_cannot_reach_into_the_days_of_its_successor(tmp_path: Path) -> None:
+    old, new = made("one", "Old dose."), made("one", "New dose.", valid_from=50)
+    async with service(tmp_path) as (stub, _):
+        await publish(stub, old)
+        await publish(stub, new)
+        with pytest.raises(aio.AioRpcError, match="version that followed"):
+            await retired(stub, old, 60)
+        assert (await retired(stub, old, 40)).changed
+        assert [await found(stub, "dose", day) for day in (39, 45, 55)] == [
+            [old.header.document.version],
+            [],
+            [new.header.document.version],
+        ]
+
+
 @pytest.mark.parametrize("missing", ["document_id", "version", "valid_to"])
 async def test_an_end_names_what_it_lacks(tmp_path: Path, missing: str) -> None:
     request = wire.RetireDocumentRequest(document_id="one", version="0" * 16, valid_to=5)
