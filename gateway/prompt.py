@@ -19,7 +19,7 @@ from gateway.templates import Template
 _CONTROL = re.compile(
     r"<(?=\s*\|"
     r"|\s*/?\s*(?:source|context|question|think|tool_call|tool_response|tools?|start_of_|end_of_|unused\d"
-    r"|bos\b|eos\b|pad\b|unk\b|mask\b|s>|image|audio))",
+    r"|bos\b|eos\b|pad\b|unk\b|mask\b|s>|image|audio|tts_))",
     re.IGNORECASE,
 )
 

@@ -1,5 +1,7 @@
 """Two documents that give another value, year or advice for the same thing are told; all else is not."""
 
+from typing import cast
+
 import pytest
 
 from gateway.answer import Kind, Notice
@@ -129,7 +131,8 @@ async def test_a_reply_warns_of_the_conflict_and_the_prompt_asks_for_both_with_t
 
     reply = await generate(without(search=search, generate=saying(one.replace(".", " [1]."))), asked)
     assert reply.outcome == wire.OUTCOME_ANSWERED
-    kinds = [(warning.kind, warning.detail) for warning in reply.warnings]
+    warnings = cast("list[wire.Warning]", reply.warnings)
+    kinds = [(warning.kind, warning.detail) for warning in warnings]
     assert (wire.Warning.KIND_CONFLICTING_SOURCES, "1,2") in kinds
     prompt = (await PromptWriter(TEMPLATES["plain"]).write(question(asked), passages)).text
     assert prompt.count('date="2024-05-01"') == 2
