@@ -105,6 +105,11 @@ class Settings:
     rrf_k: int = _setting(60, "retrieval", "k of reciprocal rank fusion.")
     dense_weight: float = _setting(1.0, "retrieval", "Weight of the dense leg, 0 and up.")
     bm25_weight: float = _setting(1.0, "retrieval", "Weight of the BM25 leg, 0 and up.")
+    bm25_k1: float = _setting(1.2, "retrieval", "BM25: how soon a repeated word stops counting, above 0.")
+    bm25_b: float = _setting(0.75, "retrieval", "BM25: how much a passage's length counts, 0 to 1.")
+    bm25_avg_len: float = _setting(
+        128.0, "retrieval", "BM25: mean length of a child in words after stop words, above 0."
+    )
 
     embedder_tokenizer: Path = _setting(
         Path("model_repository/e5_small/1/tokenizer.json"),

@@ -55,7 +55,8 @@ async def main(settings: Settings) -> None:
     _check(settings)
     telemetry.configure("retrieval")
     settings.index_path.mkdir(parents=True, exist_ok=True)
-    store, versions, bm25 = open_store(settings), Versions(versions_url(settings)), Bm25()
+    store, versions = open_store(settings), Versions(versions_url(settings))
+    bm25 = Bm25(k1=settings.bm25_k1, b=settings.bm25_b, avg_len=settings.bm25_avg_len)
     index = Index(store, versions, bm25, committed=report)
     weights = {DENSE: settings.dense_weight, BM25: settings.bm25_weight}
     searcher = Searcher(
