@@ -11,10 +11,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import uvloop
+from grpc import aio
 
-from gateway import messages, retrieval, scope, thresholds
+from gateway import feedback, messages, retrieval, scope, thresholds
 from gateway.counts import Counted
 from gateway.deadlines import Seconds
+from gateway.feedback import Feedback, Ratings
 from gateway.health import INDEX, Readiness
 from gateway.index import CurrentIndex
 from gateway.models import Embedder, Generator, Reranker, Weights
@@ -66,8 +68,13 @@ class Gateway:
     checks: dict[str, Callable[[], Awaitable[bool]]]
 
 
-def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
-    """Everything the gateway is made of, connected."""
+def wire(
+    settings: Settings,
+    servers: Servers,
+    index: Retrieval,
+    record: Callable[[Feedback], Awaitable[str]] = feedback.not_configured,
+) -> Gateway:
+    """Everything the gateway is made of, connected. `record` keeps ratings."""
     template, points = TEMPLATES[settings.generator_template], thresholds.load(_file(settings.thresholds))
     if not points.calibrated:
         log.warning("the evidence thresholds are placeholders: calibrate them before use")
@@ -113,6 +120,7 @@ def wire(settings: Settings, servers: Servers, index: Retrieval) -> Gateway:
         Rules(settings.topics, _limits(settings), settings.max_question_characters),
         Replies(models.named, settings_sha256(settings)),
         current.seen,
+        record,
         version=_version(),
     )
     return Gateway(service, {INDEX: check(current.renew), **models.checks(), "scope": check(nearness.renew)})
@@ -141,7 +149,9 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         ModelServer(settings.generator_url, "generator"),
     )
     channel = retrieval.channel(settings.retrieval_address)
-    gateway = wire(settings, servers, Retrieval(channel, settings.children, settings.search_seconds))
+    index = Retrieval(channel, settings.children, settings.search_seconds)
+    ingest = aio.insecure_channel(settings.ingest_address) if settings.ingest_address else None
+    gateway = wire(settings, servers, index, Ratings(ingest).record if ingest else feedback.not_configured)
     server = await serving.start(
         gateway.service.add_to,
         settings.gateway_address,
@@ -157,6 +167,8 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         readiness.cancel()
         await asyncio.gather(readiness, return_exceptions=True)
         await channel.close(None)
+        if ingest:
+            await ingest.close(None)
         await servers.close()
 
 

@@ -1,10 +1,14 @@
-"""Reads a rating of an answer from the wire: every field is checked against its limit."""
+"""Ratings of answers: read from the wire, every field checked against its limit, and handed to ingest."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grpc import aio
+
+from radrag import call, errors, telemetry
 from radrag.assistant.v1 import assistant_pb2 as wire
-from radrag.errors import InvalidArgument, Unavailable
+from radrag.errors import Internal, InvalidArgument, Unavailable
+from radrag.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
 
 CRITERIA = ("relevance", "accuracy", "safety", "comprehensiveness", "conciseness", "language")
 _HIGHEST, _MOST_SOURCES, _LONGEST_COMMENT, _LONGEST_ID = 5, 13, 4000, 200
@@ -43,9 +47,37 @@ def read(request: wire.SubmitFeedbackRequest) -> Feedback:
     )
 
 
+class Ratings:
+    """The ingest service as the keeper of ratings; `seconds` bounds a call."""
+
+    def __init__(self, channel: aio.Channel, seconds: float = 5.0) -> None:
+        self._stub = knowledge_pb2_grpc.KnowledgeServiceStub(channel)
+        self._seconds = seconds
+
+    async def record(self, feedback: Feedback) -> str:
+        """The id of the stored rating. Raises Unavailable while nobody keeps any, and what ingest raises."""
+        try:
+            reply: knowledge_pb2.RecordFeedbackResponse = await self._stub.RecordFeedback(
+                knowledge_pb2.RecordFeedbackRequest(**vars(feedback)),
+                timeout=call.time_left(self._seconds),
+                metadata=telemetry.propagated(call.outgoing_metadata()),
+            )
+        except aio.AioRpcError as error:
+            raise _translated(errors.from_rpc(error)) from error
+        return reply.feedback_id
+
+
 async def not_configured(feedback: Feedback) -> str:
     """Stands in for the ingest service, which keeps ratings, where there is none."""
     raise Unavailable("feedback is not configured on this service", "FEEDBACK_NOT_CONFIGURED")
+
+
+def _translated(error: errors.RadragError) -> errors.RadragError:
+    """An ingest service that does not answer, or is too old to keep ratings, is a missing part."""
+    missing = isinstance(error, Unavailable) or (
+        isinstance(error, Internal) and error.reason == "UNIMPLEMENTED"
+    )
+    return Unavailable("nobody keeps ratings now", "INGEST_UNAVAILABLE") if missing else error
 
 
 def _usefulness(values: Sequence[int]) -> None:

@@ -12,7 +12,6 @@ from radrag.settings import SettingError, Settings, variable
 ROOT = Path(__file__).parent.parent
 PLACES = ["radrag", "gateway", "retrieval", "ingest", "evaluation", "cli", "benchmarks", "deploy", "samples"]
 PROCESSES = {"all", "gateway", "retrieval", "ingest", "cli"}
-RESERVED = {"ingest_address"}  # the port is kept for the curators' service
 KNOWN = {variable(one) for one in fields(Settings)}
 
 
@@ -41,7 +40,7 @@ def test_a_setting_says_who_reads_it_and_what_it_means(setting: "object") -> Non
 def test_every_setting_is_used() -> None:
     users = "\n".join(text for file, text in texts().items() if file != "radrag/settings.py")
     unused = {one.name for one in fields(Settings) if not re.search(rf"\.{one.name}\b", users)}
-    assert unused <= RESERVED
+    assert unused == set()
 
 
 def test_values_are_read_by_their_type() -> None:
