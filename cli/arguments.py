@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     _services(commands)
     _doctor(commands)
     _questions(commands)
+    _replay(commands)
     _ingest(commands)
     _knowledge_base(commands)
     _evaluation(commands)
@@ -74,6 +75,16 @@ def _questions(commands: Commands) -> None:
     ask.add_argument("--max-tokens", type=_positive, metavar="N", help="longest answer in tokens")
     _question(commands, "search", "find the evidence for a question")
     _question(commands, "prompt", "print the prompt a generator would get")
+
+
+def _replay(commands: Commands) -> None:
+    replay = _add(
+        commands, "replay", "cli.replay", "ask a saved reply's question again and show what changed"
+    )
+    replay.add_argument("file", type=Path, metavar="FILE", help="what `ask --json` printed")
+    replay.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
+    replay.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
+    _json(replay)
 
 
 def _question(commands: Commands, name: str, text: str) -> argparse.ArgumentParser:

@@ -31,9 +31,11 @@ async def _ask(client: AsyncClient, given: argparse.Namespace, screen: Terminal)
     streams = screen.people and not given.json if given.stream is None else given.stream
     if streams:
         return await _stream(client, given, screen)
-    reply = await client.generate(_question(given), _filter(given), _limits(given))
-    if given.json:
-        screen.json(plain(reply))
+    question = _question(given)
+    reply = await client.generate(question, _filter(given), _limits(given))
+    if given.json:  # with what was asked, so that `radrag replay` can ask it again
+        asked = {"filter": plain(_filter(given)), "limits": plain(_limits(given))}
+        screen.json({"question": question, **asked, **plain(reply)})
         return exits.of_outcome(reply.outcome)
     answer.outcome(screen, reply.outcome)
     screen.text(reply.text)

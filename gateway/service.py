@@ -89,6 +89,7 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
             max_question_characters=self.rules.max_characters,
             index_generation=index.generation,
             index_revision=index.revision,
+            settings_sha256=self.replies.settings_sha256,
         )
 
     def _read(self, request: Request) -> tuple[Question, telemetry.Recording]:

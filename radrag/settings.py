@@ -33,7 +33,9 @@ class Settings:
 
     gateway_address: str = _setting("127.0.0.1:50051", "gateway cli", "Where the gateway listens.")
     retrieval_address: str = _setting("127.0.0.1:50052", "retrieval gateway cli", "Where retrieval listens.")
-    ingest_address: str = _setting("127.0.0.1:50053", "ingest gateway cli", "Where ingest listens; empty: ratings of answers are refused.")
+    ingest_address: str = _setting(
+        "127.0.0.1:50053", "ingest gateway cli", "Where ingest listens; the gateway hands ratings to it."
+    )
 
     embedder_url: str = _setting(
         "127.0.0.1:8001", "gateway ingest cli", "gRPC address of the embedder's Triton."

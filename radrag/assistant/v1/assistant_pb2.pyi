@@ -425,7 +425,7 @@ class GetInfoRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetInfoResponse(_message.Message):
-    __slots__ = ("version", "models", "topics", "limits", "max_question_characters", "index_generation", "index_revision")
+    __slots__ = ("version", "models", "topics", "limits", "max_question_characters", "index_generation", "index_revision", "settings_sha256")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
     TOPICS_FIELD_NUMBER: _ClassVar[int]
@@ -433,6 +433,7 @@ class GetInfoResponse(_message.Message):
     MAX_QUESTION_CHARACTERS_FIELD_NUMBER: _ClassVar[int]
     INDEX_GENERATION_FIELD_NUMBER: _ClassVar[int]
     INDEX_REVISION_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_SHA256_FIELD_NUMBER: _ClassVar[int]
     version: str
     models: _containers.RepeatedCompositeFieldContainer[Model]
     topics: _containers.RepeatedScalarFieldContainer[str]
@@ -440,4 +441,5 @@ class GetInfoResponse(_message.Message):
     max_question_characters: int
     index_generation: str
     index_revision: int
-    def __init__(self, version: _Optional[str] = ..., models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ..., topics: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., max_question_characters: _Optional[int] = ..., index_generation: _Optional[str] = ..., index_revision: _Optional[int] = ...) -> None: ...
+    settings_sha256: str
+    def __init__(self, version: _Optional[str] = ..., models: _Optional[_Iterable[_Union[Model, _Mapping]]] = ..., topics: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[Limits, _Mapping]] = ..., max_question_characters: _Optional[int] = ..., index_generation: _Optional[str] = ..., index_revision: _Optional[int] = ..., settings_sha256: _Optional[str] = ...) -> None: ...
