@@ -64,9 +64,10 @@ def filled_repository(folder: Path) -> TinyRepository:
     repository.add("qwen3_reranker", "qwen3_reranker", reranker, {"context": "512"})
     repository.pinned("qwen3_reranker", reranker)
     # What the manifest finds needs no pins: it is checked first.
-    for name, damage in (("truncated", truncate), ("no_tokenizer", without_tokenizer)):
-        repository.add(name, "frida", repository.damaged("frida", name, damage))
-    for name, damage in (("nan", filled(math.nan)), ("other_weights", filled(0.01)), ("for_bert", for_bert)):
+    for name, hidden in (("truncated", truncate), ("no_tokenizer", without_tokenizer)):
+        repository.add(name, "frida", repository.damaged("frida", name, hidden))
+    known = {"nan": filled(math.nan), "other_weights": filled(0.01), "for_bert": for_bert}
+    for name, damage in known.items():
         weights = repository.damaged("frida", name, damage)
         repository.add(name, "frida", weights)
         repository.pinned(name, weights)

@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,7 +24,10 @@ from transformers import BertConfig, BertModel
 
 from tests.model_repository.tiny_bundles import tiny_bundle
 
-Tensors = dict[str, torch.Tensor]
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Tensors = dict[str, "Tensor"]
 
 
 @pytest.fixture

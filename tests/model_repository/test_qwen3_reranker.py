@@ -215,7 +215,7 @@ def test_a_pass_that_fails_is_halved_until_the_failing_row_is_alone(
     def fails(rows: Sequence[Sequence[int]], keys: object) -> list[float]:
         if max(map(len, rows)) > 300:
             raise torch.OutOfMemoryError("out of memory")
-        return forward(rows, keys)
+        return list(forward(rows, keys))
 
     reranker._forward = fails
     found = scores(reranker.rerank(pairs()))

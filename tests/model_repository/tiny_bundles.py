@@ -38,6 +38,6 @@ def make(kind: str, folder: Path) -> None:
         shutil.rmtree(old)
     with tempfile.TemporaryDirectory(dir=folder.parent) as building:
         place = Path(building) / "bundle"
-        command = [ENVIRONMENT.python, tiny_models.__file__, kind, place, *OPTIONS[kind]]
+        command = [str(ENVIRONMENT.python), tiny_models.__file__, kind, str(place), *OPTIONS[kind]]
         subprocess.run(command, check=True, capture_output=True)
         place.rename(folder)

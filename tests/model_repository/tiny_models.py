@@ -126,7 +126,8 @@ def qwen_tokenizer() -> Tokenizer:
     ranks = qwen_ranks()
     spelled = {token: spelling(token) for token in ranks}
     vocabulary = {spelled[token]: rank for token, rank in ranks.items()}
-    merges = [tuple(spelled[part] for part in split(token, ranks)) for token in ranks if len(token) > 1]
+    halves = (split(token, ranks) for token in ranks if len(token) > 1)
+    merges = [(spelled[left], spelled[right]) for left, right in halves]
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     tokenizer.normalizer = normalizers.NFC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(

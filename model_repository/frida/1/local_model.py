@@ -20,8 +20,8 @@ from transformers import PreTrainedModel
 from transformers.utils import logging as transformers_logging
 from weights_manifest import Refused
 
-transformers_logging.set_verbosity_error()
-transformers_logging.disable_progress_bar()
+transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 logging.getLogger("transformers").setLevel(logging.ERROR)
 
 Model = TypeVar("Model", bound=PreTrainedModel)
@@ -84,7 +84,8 @@ def architecture(folder: Path, known: Collection[str]) -> str:
 def load(kind: type[Model], folder: Path, place: Place) -> Model:
     """The model of that class, ready for inference with scaled dot product attention. Raises CannotLoad."""
     try:
-        model, report = kind.from_pretrained(
+        # Its types do not know that it returns a pair when asked to report.
+        loaded: tuple[Model, dict[str, Collection[object]]] = kind.from_pretrained(  # type: ignore[assignment]
             folder,
             local_files_only=True,
             use_safetensors=True,
@@ -96,11 +97,13 @@ def load(kind: type[Model], folder: Path, place: Place) -> Model:
         )
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
         raise CannotLoad(f"{folder} cannot be loaded: {first_line(error)}") from error
+    model, report = loaded
     # transformers fills gaps with random numbers and only warns.
     for what in ("missing_keys", "mismatched_keys", "unexpected_keys"):
         require_none(what, report[what])
     require_finite(model)
-    return model.to(place.device).eval().requires_grad_(False)
+    model.to(place.device).eval().requires_grad_(False)  # type: ignore[arg-type]
+    return model
 
 
 def require_none(what: str, keys: Collection[object]) -> None:

@@ -17,7 +17,13 @@ from local_model import Place, architecture, load
 from qwen3_judgement import Judged
 from qwen3_prompt import InvalidPair, Prompts, Row
 from token_passes import padded, passes
-from transformers import DynamicCache, Qwen3ForCausalLM, Qwen3ForSequenceClassification, Qwen3Model
+from transformers import (
+    DynamicCache,
+    DynamicLayer,
+    Qwen3ForCausalLM,
+    Qwen3ForSequenceClassification,
+    Qwen3Model,
+)
 
 PASS_TOKENS = 16_384
 CAUSAL, CLASSIFIER = "Qwen3ForCausalLM", "Qwen3ForSequenceClassification"
@@ -117,7 +123,12 @@ class Reranker:
         ids = torch.tensor([rows[0].ids[: rows[0].shared]], device=self.model.device)
         cache = DynamicCache()
         self.model(input_ids=ids, cache=cache, use_cache=True)
-        return [(layer.keys, layer.values) for layer in cache.layers]
+        layers = (layer for layer in cache.layers if isinstance(layer, DynamicLayer))
+        return [
+            (layer.keys, layer.values)
+            for layer in layers
+            if layer.keys is not None and layer.values is not None
+        ]
 
     def _each(self, ids: Sequence[Sequence[int]], keys: Keys) -> list[float]:
         """A failing pass is repeated in halves until what fails is alone: only that is NaN."""

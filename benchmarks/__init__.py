@@ -1,0 +1,1 @@
+"""How fast it is, against its own limits and against peers."""
