@@ -126,6 +126,7 @@ def test_every_library_is_declared() -> None:
     missing = {
         (file, library)
         for file, names in FILES.items()
+        if not file.startswith("benchmarks/gpu/")  # runs in the model servers' environment
         for library in {name.split(".")[0] for name in names} - NOT_INSTALLED
         if DISTRIBUTIONS.get(library, library) not in declared
     }
