@@ -98,10 +98,9 @@ async def _fingerprints(settings: Settings) -> dict[str, str]:
 
 
 def _source(given: argparse.Namespace, settings: Settings, cases: Sequence[Case]) -> dict[str, object]:
-    shaping = json.dumps({name: getattr(settings, name) for name in SHAPING}, sort_keys=True)
     return {
         "data_sha256": questions.sha256(given.questions),
-        "settings_sha256": hashlib.sha256(shaping.encode()).hexdigest(),
+        "settings_sha256": settings_sha256(settings),
         "answerable": sum(case.answer is True for case in cases),
         "unanswerable": sum(case.answer is False for case in cases),
         "evidence_not_found": sum(case.answer is None for case in cases),
@@ -114,6 +113,19 @@ def _entry(point: Point | Degraded, model_sha256: str, source: dict[str, object]
     if isinstance(point, Point):
         values["score"] = values.pop("threshold")
     return {**values, "model_sha256": model_sha256, **source}
+
+
+def settings_sha256(settings: Settings) -> str:
+    """The hash of what scores depend on besides models and data: settings, and how words are counted."""
+    shaping = json.dumps({name: getattr(settings, name) for name in SHAPING}, sort_keys=True)
+    words = (places.ROOT / "gateway" / "words.json").read_bytes()
+    return hashlib.sha256(shaping.encode() + words).hexdigest()
+
+
+def stale(entries: Mapping[str, Mapping[str, object]], settings: Settings, data: Path) -> list[str]:
+    """The models whose entries in a thresholds file are not of these settings and questions."""
+    now = {"settings_sha256": settings_sha256(settings), "data_sha256": questions.sha256(data)}
+    return [model for model, entry in entries.items() if any(entry.get(name) != now[name] for name in now)]
 
 
 def written(path: Path, rerank: dict[str, object], degraded: dict[str, object]) -> None:
