@@ -17,7 +17,7 @@ from judgement import Judgement
 from matching import Vocabulary
 from question import Question
 from reader import Reader
-from reading import holdings, pieces, windows
+from reading import BUDGET, holdings, pieces, windows
 from sentences import sentences
 from words import Word, is_cyrillic, words
 
@@ -42,10 +42,11 @@ class Plan(NamedTuple):
 
 
 class LateInteraction:
-    """For one thread at a time."""
+    """For one thread at a time. budget: tokens of each passage that the encoder reads."""
 
-    def __init__(self, reader: Reader, judgement: Judgement) -> None:
+    def __init__(self, reader: Reader, judgement: Judgement, budget: int = BUDGET) -> None:
         self._reader = reader
+        self._budget = budget
         self._judgement = judgement
 
     @classmethod
@@ -88,7 +89,9 @@ class LateInteraction:
         spans, costs = pieces(sentences(passage), self._reader.tokens(passage))
         if question is None or not spans:
             return Plan(read, [])
-        chosen = windows(spans, costs, lambda: holdings(question.words, spans, read), question.weights)
+        chosen = windows(
+            spans, costs, lambda: holdings(question.words, spans, read), question.weights, self._budget
+        )
         return Plan(read, [passage[start:end] for start, end in chosen])
 
     def _judged(self, question: str, passage: str, row: Floats | None) -> float:

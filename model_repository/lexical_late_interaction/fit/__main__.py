@@ -50,9 +50,8 @@ def main() -> None:
     options = arguments()
     encoder = Remembering.load(options.encoder)
     encoder.open(options.cache / "states.pickle")
-    wanted: Callable[[Set], bool] = lambda part: any(name in part.name for name in options.only)  # noqa: E731
-    train = list(filter(wanted, training(options.data, encoder)))
-    test = list(filter(wanted, testing(options.data, encoder)))
+    train = asked_of(training(options.data, encoder), options)
+    test = asked_of(testing(options.data, encoder), options)
     centres = centred_on(train, encoder)
     model = LateInteraction(
         Reader(encoder, Rarity.load(options.encoder / "tokenizer.json"), Centres.parsed(centres)),
@@ -78,16 +77,29 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--encoder", type=Path, default=HERE.parent.parent / "e5_small" / "1")
     parser.add_argument("--cache", type=Path, default=Path("var/fit"))
     parser.add_argument("--only", nargs="*", default=[""], help="only sets with one of these in their name")
+    parser.add_argument("--most", type=int, default=400, help="questions of each set, evenly taken")
     parser.add_argument("--write", action="store_true", help="replace centres.json and weights.json")
     return parser.parse_args()
 
 
+def asked_of(parts: Sequence[Set], options: argparse.Namespace) -> list[Set]:
+    """The sets that are wanted, with as many questions as are."""
+    kept = [part for part in parts if any(name in part.name for name in options.only)]
+    return [
+        part._replace(questions=dict(evenly(list(part.questions.items()), options.most))) for part in kept
+    ]
+
+
+def evenly(items: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+    places = np.linspace(0, len(items) - 1, min(most, len(items))).astype(int)
+    return [items[place] for place in places]
+
+
 def training(data: Path, encoder: Remembering) -> list[Set]:
     tokens = counted(encoder)
-    papers = covidqa(data, tokens, odd=False)
     return [
-        rumeddanet(data, "train", 400),
-        papers._replace(questions=dict(list(papers.questions.items())[:400])),
+        rumeddanet(data, "train"),
+        covidqa(data, tokens, odd=False),
         *(xquad(data, tokens, asked, read, odd=False) for asked, read in PAIRS),
         *(mixed(data, tokens, asked, read, odd=False) for asked, read in PAIRS[2:]),
     ]
@@ -114,7 +126,7 @@ def centred_on(parts: Sequence[Set], encoder: Remembering) -> dict[str, dict[str
     for part in parts:
         for side, some in (("questions", part.questions), ("passages", part.passages)):
             for text in list(some.values())[:240]:
-                texts.setdefault((side, "cyrillic" if is_cyrillic(text) else "latin"), []).append(text[:1000])
+                texts.setdefault((side, "cyrillic" if is_cyrillic(text) else "latin"), []).append(text)
     centres: dict[str, dict[str, list[float]]] = {}
     for (side, script), some in texts.items():
         prefix = QUESTION_PREFIX if side == "questions" else PASSAGE_PREFIX

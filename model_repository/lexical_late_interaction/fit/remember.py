@@ -18,11 +18,14 @@ class Remembering(Encoder):
         # Written by this program alone, in the folder that it was told to use.
         self._kept: dict[tuple[str, str], TokenStates] = {}
         self._pooled: dict[tuple[str, str], Floats] = {}
+        self._new = False
         if file.exists():
             self._kept, self._pooled = pickle.loads(file.read_bytes())  # noqa: S301
         self._cut: dict[tuple[str, str], Tokens] = {}
 
     def close(self) -> None:
+        if not self._new:
+            return
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._file.write_bytes(pickle.dumps((self._kept, self._pooled), protocol=5))
 
@@ -36,7 +39,7 @@ class Remembering(Encoder):
         """As the encoder's own, to half precision."""
         new = sorted({text for text in texts if (prefix, text) not in self._kept}, key=len)
         for first in range(0, len(new), _CHUNK):
-            chunk = new[first : first + _CHUNK]
+            chunk, self._new = new[first : first + _CHUNK], True
             for text, made in zip(chunk, super().token_states(chunk, prefix), strict=True):
                 self._kept[prefix, text] = made._replace(states=made.states.astype(np.float16))
         return [self._kept[prefix, text] for text in texts]
@@ -57,4 +60,5 @@ class Remembering(Encoder):
         if all((prefix, text) in self._kept for text in texts):
             states = [self._kept[prefix, text].states.astype(np.float32) for text in texts]
             return normalised(np.stack([state.mean(axis=0) for state in states]))
+        self._new = True
         return super().embed(texts, prefix).vectors

@@ -23,29 +23,28 @@ class Set(NamedTuple):
     answers: dict[str, set[str]]
 
 
-def scifact(data: Path, split: str, most: int = 10_000) -> Set:
+def scifact(data: Path, split: str) -> Set:
     """Claims against whole abstracts."""
     folder = data / "scifact"
     passages = {str(row["_id"]): f"{row['title']}\n{row['text']}" for row in rows(folder / "corpus.jsonl")}
     answers = judged(folder / split / "qrels.tsv")
     asked = {str(row["_id"]): str(row["text"]) for row in rows(folder / split / "queries.jsonl")}
-    kept = [key for key in asked if key in answers][:most]
-    return Set(f"scifact {split}", passages, {key: asked[key] for key in kept}, answers)
+    return Set(f"scifact {split}", passages, {key: asked[key] for key in asked if key in answers}, answers)
 
 
-def rumeddanet(data: Path, split: str, most: int = 10_000) -> Set:
+def rumeddanet(data: Path, split: str) -> Set:
     """Russian yes/no questions against the passage each was written from."""
     folder = data / "rumeddanet"
     passages = {str(row["_id"]): str(row["text"]) for row in rows(folder / "corpus.jsonl")}
     answers = judged(folder / "qrels.tsv")
     asked = [row for row in rows(folder / "queries.jsonl") if row["split"] == split and row["_id"] in answers]
-    questions = {str(row["_id"]): str(row["text"]) for row in asked[:most]}
+    questions = {str(row["_id"]): str(row["text"]) for row in asked}
     return Set(f"rumeddanet {split}", passages, questions, answers)
 
 
 def xquad(data: Path, tokens: Callable[[str], int], asked: str, read: str, odd: bool) -> Set:
-    """Questions in language `asked` against the paragraphs in `read` that the encoder reads whole; articles in
-    turn go to either half."""
+    """Questions in language `asked` against the paragraphs in `read` that the encoder reads whole; articles
+    in turn go to either half."""
     paragraphs = rows(data / "xquad_en_ru" / f"{read}2{read}" / "corpus.jsonl")
     passages = {str(row["_id"]): str(row["text"]) for row in paragraphs}
     short = {key: text for key, text in passages.items() if tokens(text) <= SHORT}
@@ -106,13 +105,12 @@ def answered(row: Row) -> Iterator[tuple[int, int]]:
 
 def packed(text: str, tokens: Callable[[str], int], most: int = 250) -> Iterator[tuple[int, int]]:
     """Whole sentences put together to pieces of at most `most` tokens, where a sentence is no longer."""
-    start, end, count = 0, 0, 0
+    start, end = 0, 0
     for a, b in sentences(text):
-        cost = tokens(text[a:b])
-        if end > start and count + cost > most:
+        if end > start and tokens(text[start:b]) > most:
             yield start, end
-            start, count = a, 0
-        end, count = b, count + cost
+            start = a
+        end = b
     yield start, end
 
 
