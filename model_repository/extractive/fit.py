@@ -29,8 +29,9 @@ from judge import Judge  # noqa: E402
 from judgement import Judgement  # noqa: E402
 from late_interaction import LateInteraction  # noqa: E402
 from prompt import Prompt, Source  # noqa: E402
+from ranking import BM25, fused  # noqa: E402
 from rarity import Rarity  # noqa: E402
-from reader import Centres, Reader  # noqa: E402
+from reader import PASSAGE_PREFIX, QUESTION_PREFIX, Centres, Reader  # noqa: E402
 from remember import Remembering  # noqa: E402
 
 from ingest.chunk import ChunkLimits, chunk, context_of  # noqa: E402
@@ -40,7 +41,8 @@ from ingest.parse import TEXT_PARSERS  # noqa: E402
 from ingest.tokens import token_counter  # noqa: E402
 
 Doubles = NDArray[np.float64]
-SOURCES, FOLDS, SHRINK, STEPS, RATE = 5, 10, 0.003, 400, 0.05
+CANDIDATES, SOURCES = 13, 5
+FOLDS, SHRINK, STEPS, RATE = 10, 0.003, 400, 0.05
 # This part of the answerable questions shall be answered; silence's weight is set for it.
 ANSWERED = 0.92
 
@@ -74,11 +76,12 @@ def main() -> None:
     encoder.open(options.cache / "samples.pickle")
     centres = Centres.parsed(json.loads((RERANKER / "1" / "centres.json").read_text(encoding="utf-8")))
     reader = Reader(encoder, Rarity.load(options.encoder / "tokenizer.json"), centres)
-    reranker = LateInteraction(reader, Judgement.load(RERANKER / "1" / "weights.json"))
+    # Parents are read whole, so that each is read once and not anew for every question.
+    reranker = LateInteraction(reader, Judgement.load(RERANKER / "1" / "weights.json"), budget=2000)
     generator = Extractive(reader, Judge(np.zeros(len(NAMES), np.float32), 0.0))
-    parents = sections(options.encoder / "tokenizer.json")
+    search = Search(sections(options.encoder / "tokenizer.json"), encoder, reranker)
     lines = (ROOT / "samples" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
-    asked = [read(json.loads(line), parents, reranker, generator) for line in lines]
+    asked = [read(json.loads(line), search, generator) for line in lines]
     encoder.close()
     report = crossed(asked)
     weights, silence = fitted([one for one in asked if not one.lost])
@@ -115,15 +118,26 @@ def sections(tokenizer: Path) -> list[Section]:
     return found
 
 
-def read(
-    entry: dict[str, object], parents: list[Section], reranker: LateInteraction, generator: Extractive
-) -> Asked:
+class Search:
+    """Finds parents as the services do: BM25 and dense fused by rank, the best of them reranked."""
+
+    def __init__(self, parents: list[Section], encoder: Remembering, reranker: LateInteraction) -> None:
+        self._parents = parents
+        self._texts = [f"{context_of(one.title, one.path, one.context)}\n{one.text}" for one in parents]
+        self._words, self._vectors = BM25(self._texts), encoder.vectors(self._texts, PASSAGE_PREFIX)
+        self._encoder, self._reranker = encoder, reranker
+
+    def __call__(self, question: str) -> list[Section]:
+        (vector,) = self._encoder.vectors([question], QUESTION_PREFIX)
+        places = fused([self._words(question), self._vectors @ vector], CANDIDATES)
+        scored = self._reranker.score([(question, self._texts[place]) for place in places])
+        order = np.argsort([-one.score for one in scored], kind="stable")[:SOURCES]
+        return [self._parents[places[rank]] for rank in order]
+
+
+def read(entry: dict[str, object], search: Search, generator: Extractive) -> Asked:
     question = str(entry["question"])
-    passages = [
-        context_of(parent.title, parent.path, parent.context) + "\n" + parent.text for parent in parents
-    ]
-    scores = [scored.score for scored in reranker.score([(question, passage) for passage in passages])]
-    best = [parents[place] for place in np.argsort(-np.array(scores), kind="stable")[:SOURCES]]
+    best = search(question)
     sources = [Source(number, one.title, one.path, one.context, one.text) for number, one in enumerate(best)]
     found = generator.evidence(Prompt(sources, question, ""), lambda: False)
     quotes = [quote for way in entry["evidence"] for quote in way]  # type: ignore[attr-defined]
@@ -131,6 +145,7 @@ def read(
         any(holds(best[one.source.number], one.statement.start, one.statement.end, quote) for quote in quotes)
         for one in found
     ]
+    print(f"read {entry['id']}", file=sys.stderr, flush=True)
     return Asked(
         bool(entry["answerable"]), np.array([one.row for one in found], np.float64), np.array(answers)
     )

@@ -41,6 +41,7 @@ class _Walk:
         self._lead: Span | None = None
         self._header: Span | None = None
         self._before: Span | None = None
+        self._item = False
 
     def statements(self) -> Iterator[Statement]:
         spans = [self._bare(*span) for span in sentences(self._text)]
@@ -53,7 +54,7 @@ class _Walk:
                 yield from self._row(span, _RULE.fullmatch(following) is not None)
             elif _VISIBLE.search(line):
                 yield self._sentence(span)
-            if line.startswith("|") or self._text[span[1] :].startswith("\n\n"):
+            if line.startswith("|") or self._text.startswith("\n\n", span[1]):
                 self._before = None
 
     def _bare(self, start: int, end: int) -> Span:
@@ -76,13 +77,17 @@ class _Walk:
         start, end = span
         marked = _BULLET.match(self._text, start, end)
         first = marked.end() if marked else start
-        made = Statement(first, end, None, self._above(led=first > start), self._before)
+        # An item's further sentences, on the same line, are the item's too.
+        self._item = first > start or (self._item and not self._opens_line(start))
+        made = Statement(first, end, None, self._above(led=self._item), self._before)
         self._before, self._header = (first, end), None
-        # What ends with a colon, or a paragraph, leads in the list or table that follows; an item ends no
-        # list.
-        if self._text[start:end].endswith(":") or first == start:
+        # What ends with a colon, or a paragraph, leads in the list or table that follows; an item ends no list.
+        if self._text[start:end].endswith(":") or not self._item:
             self._lead = span
         return made
+
+    def _opens_line(self, start: int) -> bool:
+        return not self._text[self._text.rfind("\n", 0, start) + 1 : start].strip()
 
     def _above(self, led: bool) -> tuple[Span, ...]:
         headings = tuple(span for _, span in sorted(self._headings.items()))
