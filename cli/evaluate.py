@@ -82,6 +82,11 @@ def _functional(commands: Commands) -> None:
         help=f"status 1 when lower; repeatable: {', '.join(REQUIRABLE)}",
     )  # fmt: skip
     command.add_argument(
+        "--without-reranker",
+        action="store_true",
+        help="as if it had been killed: what is left must refuse rightly",
+    )
+    command.add_argument(
         "--distractors",
         type=int,
         default=0,

@@ -1,9 +1,9 @@
 """`radrag eval functional`: the question set through a running service, or through one of its own."""
 
 import argparse
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from cli import distractors, evaluate_instance, evaluate_service, ingest, places
@@ -13,6 +13,7 @@ from cli.terminal import Terminal
 from evaluation import datasets, functional, questions, report, tally
 from evaluation.functional import Service, Verdict
 from evaluation.provenance import provenance
+from gateway import __main__ as gateway_process
 from gateway import messages, scope
 from ingest.manifest import Item, read_manifest
 from ingest.tokens import token_counter
@@ -51,6 +52,8 @@ async def _verdicts(
             home = places.home(settings, environ) / "eval" / _name(given)
             items += _distractors(given, settings, environ, home)
             settings = await stack.enter_async_context(evaluate_instance.served(home, items, screen, environ))
+        if given.without_reranker:
+            settings = await stack.enter_async_context(without_reranker(settings))
         running = await stack.enter_async_context(evaluate_service.running(settings))
         service = Service(running.generate, running.candidate_documents, _fixed(settings))
         return await functional.run(
@@ -61,6 +64,16 @@ async def _verdicts(
 def _name(given: argparse.Namespace) -> str:
     """Other distractors, another index."""
     return "-".join(["functional", str(given.distractors), *(path.name for path in given.distractors_from)])
+
+
+@asynccontextmanager
+async def without_reranker(settings: Settings) -> AsyncIterator[Settings]:
+    """A gateway of this process beside the running one, whose reranker is as good as killed."""
+    dead = replace(
+        settings, gateway_address="127.0.0.1:0", reranker_url="127.0.0.1:1", model_patience_seconds=0.0
+    )
+    async with gateway_process.running(dead) as server:
+        yield replace(settings, gateway_address=f"127.0.0.1:{server.port}")
 
 
 def _distractors(

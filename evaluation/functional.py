@@ -3,8 +3,9 @@
 import re
 import time
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from evaluation.bounded import Progress, each, silent
 from evaluation.questions import Question
@@ -49,6 +50,7 @@ class Verdict:
     best_rerank: float | None
     seconds: float
     error: str = ""
+    unsupported: int = 0  # sentences that no source supports, flagged or dropped
 
     @property
     def answered(self) -> bool:
@@ -109,7 +111,12 @@ def judged(question: Question, answer: Answer, fixed_messages: Collection[str]) 
         best_rerank=max(scores, default=None),
         seconds=answer.seconds,
         error=answer.error,
+        unsupported=sum(one.kind == pb.Warning.KIND_UNSUPPORTED_SENTENCE for one in _warnings(reply)),
     )
+
+
+def _warnings(reply: pb.GenerateResponse) -> Iterable[pb.Warning]:
+    return cast("Iterable[pb.Warning]", reply.warnings)  # to mypy the field is of the builtin of that name
 
 
 def holds_a_path(question: Question, documents: Collection[str]) -> bool:

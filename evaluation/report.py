@@ -24,6 +24,8 @@ COLUMN_NAMES = {
     "thirteen": "recall@13",
     "quoted": "quote in sources",
     "verified": "citations verified",
+    "supported": "all supported",
+    "in_scope": "not deferred",
     "refused": "refused",
     "refusal_precision": "refusals right",
     "fixed_text": "fixed text",

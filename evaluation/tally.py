@@ -13,6 +13,7 @@ class Tally:
     passed_answerable: answerable questions ANSWERED with their evidence document among the five sources.
     first / five / thirteen: evidence document at rank 1, among the sources, among the reranked candidates.
     quoted: the evidence's own words stand in the sources. verified: citations found in the stored text.
+    supported: answers without an unsupported sentence. in_scope: questions that no gate deferred.
     refused: unanswerable questions that ended INSUFFICIENT_EVIDENCE. refusal_precision: refusals that were
     right. fixed_text: refusals that say the fixed message and nothing else.
     """
@@ -25,6 +26,8 @@ class Tally:
     thirteen: float | None
     quoted: float | None
     verified: float | None
+    supported: float | None
+    in_scope: float | None
     refused: float | None
     refusal_precision: float | None
     fixed_text: float | None
@@ -47,6 +50,8 @@ def tally(verdicts: Sequence[Verdict]) -> Tally:
         thirteen=_share(one.among_candidates for one in answerable),
         quoted=_share(one.quoted for one in answerable),
         verified=_share(k < one.verified for one in verdicts for k in range(one.citations)),
+        supported=_share(not one.unsupported for one in verdicts if one.answered),
+        in_scope=_share(one.outcome != "OUT_OF_SCOPE" for one in verdicts if not one.error),
         refused=_share(one.outcome == "INSUFFICIENT_EVIDENCE" for one in unanswerable),
         refusal_precision=_share(not one.question.answerable for one in refusals),
         fixed_text=_share(one.fixed_text for one in refusals),

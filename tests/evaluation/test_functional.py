@@ -159,3 +159,15 @@ def test_the_markdown_table_has_a_cell_for_each_heading() -> None:
 @pytest.mark.parametrize("name", tally.REQUIRABLE)
 def test_every_requirable_share_has_a_column(name: str) -> None:
     assert name in report.COLUMN_NAMES
+
+
+def test_unsupported_sentences_and_deferrals_are_counted_apart() -> None:
+    reply = answered(source("icrp"))
+    for kind in (pb.Warning.KIND_UNSUPPORTED_SENTENCE, pb.Warning.KIND_DEGRADED):
+        reply.warnings.add(kind=kind)
+    flagged, clean = verdict(LENS, reply), verdict(LENS, answered(source("icrp")))
+    deferred = verdict(LENS, pb.GenerateResponse(outcome=pb.OUTCOME_OUT_OF_SCOPE, text=FIXED))
+    assert (flagged.unsupported, clean.unsupported) == (1, 0)
+    row = tally.tally([flagged, clean, deferred, verdict(NEAR_MISS, refused())])
+    assert (row.supported, row.in_scope) == (0.5, 0.75)
+    assert tally.below(row, {"supported": 1.0, "in_scope": 0.7}) == ["supported is 0.500, required is 1.000"]
