@@ -2,6 +2,7 @@
 
 import hashlib
 import socket
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,21 +16,35 @@ from radrag.triton import ModelServer
 
 
 @asynccontextmanager
-async def serving(settings: Settings, models: tuple[str, ...], home: Path) -> AsyncIterator[ModelServer]:
+async def serving(settings: Settings, models: tuple[str, ...]) -> AsyncIterator[ModelServer]:
     """The running server when it serves all these models, else one that is started and stopped here."""
-    started = None
-    url = settings.embedder_url
-    if await health.models_not_ready(url, models):
-        started = TritonServer(Child("evaluation-triton", home), models, _free_port())
-        await started.start()
-        url = started.grpc
+    if await health.models_not_ready(settings.embedder_url, models):
+        async with _started(models) as url, _connected(url) as server:
+            yield server
+    else:
+        async with _connected(settings.embedder_url) as server:
+            yield server
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[ModelServer]:
     server = ModelServer(url, "model server")
     try:
         yield server
     finally:
         await server.close()
-        if started is not None:
-            await started.stop()
+
+
+@asynccontextmanager
+async def _started(models: tuple[str, ...]) -> AsyncIterator[str]:
+    """A server of this process alone: two evaluations at once must not stop each other's."""
+    with tempfile.TemporaryDirectory(prefix="radrag-eval-") as home:
+        triton = TritonServer(Child("triton", Path(home)), models, _free_port())
+        await triton.start()
+        try:
+            yield triton.grpc
+        finally:
+            await triton.stop()
 
 
 async def fingerprint(server: ModelServer, model: str) -> str:

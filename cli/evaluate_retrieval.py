@@ -62,7 +62,7 @@ async def _product(
 ) -> tuple[Product, dict[str, object]]:
     embedder = settings.embedder_model + POOLINGS[given.pooling]
     names = (embedder,) if given.no_reranker else (embedder, settings.reranker_model)
-    server = await stack.enter_async_context(evaluate_models.serving(settings, names, home))
+    server = await stack.enter_async_context(evaluate_models.serving(settings, names))
     prints = [await evaluate_models.fingerprint(server, name) for name in names]
     caches = [NumberCache(home / "eval", one) for one in ("".join(prints[:1]), "".join(prints))]
     for cache in caches:

@@ -28,8 +28,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     """Prints a row per set and gate. Status 1 when a question of ours was stopped more often than allowed."""
     settings = Settings.from_environ(environ)
     path = settings.scope if settings.scope.exists() else places.ROOT / settings.scope
-    home = places.home(settings, environ) / "eval"
-    async with evaluate_models.serving(settings, (settings.embedder_model,), home) as server:
+    async with evaluate_models.serving(settings, (settings.embedder_model,)) as server:
         judge = await _judge(scope.load(path), server, settings.embedder_model)
         counts = []
         for file in given.sets:
