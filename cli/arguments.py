@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from cli import kb_arguments
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 EXITS = """exit status:
@@ -32,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     _questions(commands)
     _replay(commands)
     _ingest(commands)
-    _knowledge_base(commands)
+    kb_arguments.add(commands)
     _evaluation(commands)
     _demo(commands)
     return top
@@ -119,14 +121,6 @@ def _ingest(commands: Commands) -> None:
     ingest.add_argument("--root", type=Path, metavar="FOLDER", help="where the manifest's files are")
     ingest.add_argument("--approve", action="store_true", help="approve and publish what was read")
     _json(ingest)
-
-
-def _knowledge_base(commands: Commands) -> None:
-    kb = commands.add_parser("kb", help="look into the knowledge base")
-    actions = kb.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = _add(actions, "list", "cli.kb", "list the published documents")
-    listing.add_argument("--topic", action="append", default=[], help="only this topic; repeatable")
-    _json(listing)
 
 
 def _evaluation(commands: Commands) -> None:

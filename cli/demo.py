@@ -44,6 +44,8 @@ def _forget_an_older_index() -> None:
     mark = HOME / "index-made-by.sha256"
     if not mark.exists() or mark.read_text() != now:
         shutil.rmtree(HOME / "index", ignore_errors=True)
+        for catalogue in HOME.glob("catalogue.db*"):
+            catalogue.unlink()
         HOME.mkdir(parents=True, exist_ok=True)
         mark.write_text(now)
 

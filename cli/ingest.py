@@ -9,25 +9,22 @@ from pathlib import Path
 from cli import places
 from cli.exits import Exit
 from cli.terminal import Terminal
+from ingest import __main__ as service
 from ingest import pipeline
-from ingest.chunk import ChunkLimits
 from ingest.document import Metadata
-from ingest.event import Event, OnEvent, Result, Summary
-from ingest.load import Limits
+from ingest.event import OUTCOMES, Event, OnEvent, Result, Summary
 from ingest.manifest import Item, read_manifest
-from ingest.parents import ParentLimits
 from ingest.wiring import Plan, wired
 from radrag.errors import InvalidArgument
 from radrag.settings import Settings
 
-MEGABYTE = 1_000_000
 BAR = 24  # characters
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Status 0 when every file went through, 1 when one did not; the others are in."""
     settings, items = Settings.from_environ(environ), chosen(given)
-    async with wired(plan(settings, environ, _approver() if given.approve else "")) as parts:
+    async with wired(plan(settings, environ, person() if given.approve else "")) as parts:
         summary = await pipeline.run(items, parts, shown(screen, len(items)))
     screen.progress("")
     if given.json:
@@ -56,27 +53,13 @@ def _undescribed(path: Path, topic: str) -> Item:
 
 
 def plan(settings: Settings, environ: Mapping[str, str], approver: str) -> Plan:
-    """The corpus path as the settings want it."""
-    given = "RADRAG_EMBEDDER_TOKENIZER" in environ
-    return Plan(
-        embedder_url=settings.embedder_url,
-        embedder_model=settings.embedder_model,
-        tokenizer=(Path.cwd() if given else places.ROOT) / settings.embedder_tokenizer,
-        retrieval_address=settings.retrieval_address,
-        topics=settings.topics,
-        approver=approver,
-        files=Limits(file_bytes=settings.max_file_megabytes * MEGABYTE),
-        chunks=ChunkLimits(
-            parents=ParentLimits(most=settings.max_parent_tokens),
-            max_child_tokens=settings.max_child_tokens,
-            min_child_characters=settings.min_child_characters,
-        ),
-        read_seconds=settings.parse_seconds,
-        embed_at_once=settings.embed_concurrency,
-    )
+    """The corpus path as the settings want it, its catalogue in the home; this user takes documents in."""
+    home, tokenizer = places.home(settings, environ), places.tokenizer(settings, environ)
+    return service.plan(settings, home, tokenizer, approver, person())
 
 
-def _approver() -> str:
+def person() -> str:
+    """Who works here: the name of this process's user."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user may have no name
@@ -90,7 +73,7 @@ def shown(screen: Terminal, files: int) -> OnEvent:
     def on_event(event: Event) -> None:
         nonlocal ended
         ended += event.result is not None
-        if event.result and event.result.outcome == "failed":
+        if event.result and event.result.reason:
             screen.note(f"{event.file}: {event.result.reason}")
         filled = BAR * ended // max(files, 1)
         stage = f"{event.stage} {event.file}" if event.stage else ""
@@ -101,21 +84,18 @@ def shown(screen: Terminal, files: int) -> OnEvent:
 
 def report(screen: Terminal, summary: Summary) -> None:
     """The summary table."""
-    headings = ("published", "unchanged", "in review", "failed", "parents", "children", "seconds")
-    counts = [summary.count(one) for one in ("published", "unchanged", "in_review", "failed")]
+    headings = [one.replace("_", " ") for one in OUTCOMES]
+    counts = [summary.count(one) for one in OUTCOMES]
     row = [str(count) for count in (*counts, summary.parents, summary.children)]
-    screen.table(headings, [[*row, f"{summary.seconds:.1f}"]])
+    screen.table((*headings, "parents", "children", "seconds"), [[*row, f"{summary.seconds:.1f}"]])
     if summary.count("in_review"):
-        screen.text("in review: nobody can find those until they are approved (--approve)")
+        screen.text("in review: nobody can find those until they are approved (radrag kb review)")
 
 
 def as_data(summary: Summary) -> dict[str, object]:
     """The summary for programs: documents by how they ended, and every file."""
     return {
-        "published": summary.count("published"),
-        "unchanged": summary.count("unchanged"),
-        "in_review": summary.count("in_review"),
-        "failed": summary.count("failed"),
+        **{one: summary.count(one) for one in OUTCOMES},
         "parents": summary.parents,
         "children": summary.children,
         "seconds": round(summary.seconds, 3),

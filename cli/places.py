@@ -18,6 +18,12 @@ def home(settings: Settings, environ: Mapping[str, str]) -> Path:
     return (Path.cwd() if "RADRAG_HOME" in environ else ROOT) / settings.home
 
 
+def tokenizer(settings: Settings, environ: Mapping[str, str]) -> Path:
+    """The embedder's tokenizer.json."""
+    given = "RADRAG_EMBEDDER_TOKENIZER" in environ
+    return (Path.cwd() if given else ROOT) / settings.embedder_tokenizer
+
+
 def index(settings: Settings, environ: Mapping[str, str]) -> Path:
     """The absolute folder of the index: below the home unless it has a setting of its own."""
     return (

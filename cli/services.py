@@ -1,4 +1,4 @@
-"""What runs in the cpu profile: one Triton with the three models, retrieval, gateway; with their ports."""
+"""What runs in the cpu profile: one Triton with the three models, retrieval, gateway, ingest; their ports."""
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -38,6 +38,7 @@ def profile(settings: Settings, environ: Mapping[str, str]) -> Profile:
         _triton(settings, child_environ, home),
         _own("retrieval", settings.retrieval_address, child_environ, home),
         _own("gateway", settings.gateway_address, child_environ, home),
+        _own("ingest", settings.ingest_address, child_environ, home),
     ]
     return Profile(services, home)
 
@@ -93,4 +94,5 @@ def _environ(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
     quiet.hush(kept)
     kept["RADRAG_HOME"] = str(places.home(settings, environ))
     kept["RADRAG_INDEX_PATH"] = str(places.index(settings, environ))
+    kept["RADRAG_EMBEDDER_TOKENIZER"] = str(places.tokenizer(settings, environ))
     return kept

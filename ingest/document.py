@@ -47,7 +47,7 @@ class Removal:
 class Parsed:
     """A file as canonical Markdown, with what its reader found out about it.
 
-    `pictures` is the share of the pages' area that pictures cover, 0 to 1. `flags` are words for the reviewer.
+    `pictures` is the share of the pages' area that pictures cover, 0 to 1. `flags` are a reviewer's to see.
     """
 
     markdown: str

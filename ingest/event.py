@@ -2,14 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
-Outcome = Literal["published", "unchanged", "in_review", "failed"]
+Outcome = Literal["published", "unchanged", "in_review", "withheld", "failed"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
 class Result:
-    """How one file ended. `reason` says why it failed, for the person who gave it."""
+    """How one file ended. `reason` says why it failed or is withheld, for the person who gave it.
+
+    In review it waits for an expert; withheld it was rejected or retired before.
+    """
 
     file: str
     outcome: Outcome
@@ -26,7 +30,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Event:
-    """A file entered a stage (load, parse, clean, chunk, approve, embed, publish), or it ended."""
+    """A file entered a stage (load, parse, clean, chunk, review, embed, publish), or it ended."""
 
     file: str
     stage: str = ""

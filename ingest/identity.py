@@ -12,6 +12,7 @@ from ingest.language import language_of
 from ingest.refusal import refused
 
 TOPIC = re.compile(r"[a-z_]{1,40}")
+LANGUAGE = re.compile(r"([a-z]{2})?")  # ISO 639-1
 LONGEST_ID, LONGEST_TITLE = 200, 500
 
 
@@ -21,6 +22,8 @@ def check_metadata(name: str, metadata: Metadata, topics: Collection[str]) -> No
         raise refused(name, "topic", f"{metadata.topic!r} is unknown; it must be one of {', '.join(topics)}")
     if metadata.category not in TIERS:
         raise refused(name, "category", f"it must be one of {', '.join(TIERS)}")
+    if not LANGUAGE.fullmatch(metadata.language):
+        raise refused(name, "language", "it must be a code of two letters, as en or ru")
     if len(metadata.document_id) > LONGEST_ID:
         raise refused(name, "id", f"it has {len(metadata.document_id)} characters; the limit is {LONGEST_ID}")
     if metadata.valid_from and metadata.valid_to and metadata.valid_to <= metadata.valid_from:
@@ -47,6 +50,13 @@ def document_of(name: str, metadata: Metadata, parsed: Parsed, raw: str = "") ->
         flags=parsed.flags,
         removals=parsed.removals,
     )
+
+
+def unread_document(name: str, metadata: Metadata) -> Document:
+    """What is known of a document before it is read."""
+    known = replace(metadata, document_id=document_id_of(name, metadata))
+    title = (metadata.title or PurePath(name).stem)[:LONGEST_TITLE]
+    return Document(known.document_id, "", title, metadata.language, known, "")
 
 
 def document_id_of(name: str, metadata: Metadata) -> str:

@@ -1,4 +1,4 @@
-"""The corpus path of a batch: load → parse → clean → chunk → approve → embed → publish.
+"""The corpus path of a batch: load → parse → clean → chunk → review → embed → publish.
 
 Every stage is a plain async function; `ingest.wiring` chooses the real ones, tests pass fakes. Nothing here
 knows Docling, Triton or gRPC. Files overlap: while one is published the next is embedded and a third parsed;
@@ -12,14 +12,15 @@ from functools import partial
 from time import perf_counter
 
 from ingest.document import Document, Parsed
-from ingest.event import Event, OnEvent, Result, Summary
+from ingest.event import Event, OnEvent, Outcome, Result, Summary
 from ingest.identity import check_metadata, document_of
 from ingest.load import Source
 from ingest.manifest import Item
 from ingest.passage import Parent
 from ingest.publish import Published
 from ingest.refusal import refused
-from radrag.errors import InvalidArgument, RadragError
+from ingest.review import Review, Verdict
+from radrag.errors import InvalidArgument, RadragError, Unavailable
 from radrag.triton import Vectors
 
 UNDER_WAY = 6  # files; each holds its text and its vectors
@@ -27,16 +28,20 @@ UNDER_WAY = 6  # files; each holds its text and its vectors
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The stages. `approve` names who approved a version, or nobody (""): then nothing of it is published."""
+    """The stages. `review` says who approved a version, or nobody: then nothing of it is published.
+
+    `unread` is told of each file that could not be read, and why.
+    """
 
     load: Callable[[Item], Awaitable[Source]]
     parse: Callable[[Source], Awaitable[Parsed]]
     clean: Callable[[Parsed], Awaitable[Parsed]]
     chunk: Callable[[Document], Awaitable[list[Parent]]]
-    approve: Callable[[Document], Awaitable[str]]
-    is_live: Callable[[Document], bool]
+    review: Review
+    is_live: Callable[[Document], Awaitable[bool]]
     embed: Callable[[Document, Sequence[Parent]], Awaitable[list[Vectors]]]
-    publish: Callable[[Document, Sequence[Parent], Sequence[Vectors], str], Awaitable[Published]]
+    publish: Callable[[Document, Sequence[Parent], Sequence[Vectors], Verdict], Awaitable[Published]]
+    unread: Callable[[Item, str], Awaitable[None]]
     topics: Collection[str]
 
     async def document(self, item: Item, enter: Callable[[str], None]) -> Document:
@@ -44,31 +49,45 @@ class Pipeline:
         check_metadata(item.name, item.metadata, self.topics)
         enter("load")
         source = await self.load(item)
-        enter("parse")
-        parsed = await self.parse(source)
-        enter("clean")
-        return document_of(item.name, item.metadata, await self.clean(parsed))
+        try:
+            enter("parse")
+            parsed = await self.parse(source)
+            enter("clean")
+            return document_of(item.name, item.metadata, await self.clean(parsed), parsed.markdown)
+        except Unavailable:  # no fault of the file
+            raise
+        except Exception as error:
+            await self.unread(item, reason_of(error))
+            raise
 
     async def ingest(self, item: Item, enter: Callable[[str], None], claim: Callable[[str], None]) -> Result:
         """Takes one file as far as it may go. `claim` refuses a document id another file of the batch has."""
         document = await self.document(item, enter)
         claim(document.document_id)
         found = described(item.name, document)
-        if self.is_live(document):
+        if await self.is_live(document):
             return replace(found, outcome="unchanged")
         enter("chunk")
         parents = await self.chunk(document)
         counted = replace(found, parents=len(parents), children=sum(len(one.children) for one in parents))
-        enter("approve")
-        if not (approver := await self.approve(document)):
-            return replace(counted, outcome="in_review")
+        enter("review")
+        verdict = await self.review(document, parents)
+        if verdict.withheld:
+            return replace(counted, outcome="withheld", reason=verdict.withheld)
+        if not verdict.approvers:
+            return counted
+        done = await self.published(document, parents, verdict, enter)
+        outcome: Outcome = "published" if done.changed else "unchanged"
+        return replace(counted, outcome=outcome, superseded=done.superseded)
+
+    async def published(
+        self, document: Document, parents: Sequence[Parent], verdict: Verdict, enter: Callable[[str], None]
+    ) -> Published:
+        """Embeds and publishes an approved version."""
         enter("embed")
         vectors = await self.embed(document, parents)
         enter("publish")
-        done = await self.publish(document, parents, vectors, approver)
-        return replace(
-            counted, outcome="published" if done.changed else "unchanged", superseded=done.superseded
-        )
+        return await self.publish(document, parents, vectors, verdict)
 
 
 def described(name: str, document: Document) -> Result:

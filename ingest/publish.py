@@ -8,14 +8,12 @@ import grpc
 from grpc import aio
 
 from ingest.document import Document
+from ingest.indexed import IndexedVersions, day_of, number_of, terms, translated
 from ingest.passage import Parent, passage_id
-from radrag import call, errors
-from radrag.errors import RadragError
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.retrieval.v1.retrieval_pb2_grpc import RetrievalServiceStub
 from radrag.triton import Vectors
 
-EPOCH = date(1970, 1, 1)
 BATCH_BYTES = 2_500_000  # the contract allows 3 MB, gRPC by itself 4
 PUBLISH_SECONDS, DESCRIBE_SECONDS = 600.0, 60.0
 
@@ -33,6 +31,7 @@ class Index:
 
     def __init__(self, channel: aio.Channel, fingerprint: wire.Fingerprint, today: date) -> None:
         self._stub = RetrievalServiceStub(channel)
+        self._indexed = IndexedVersions(channel)
         self._fingerprint = fingerprint
         self._today = today
         self._live: dict[str, wire.Document] = {}
@@ -41,14 +40,13 @@ class Index:
         """Learns which versions are live. Raises IndexUnavailable when nobody answers."""
         try:
             held: wire.DescribeResponse = await self._stub.Describe(
-                wire.DescribeRequest(documents=True),
-                timeout=call.time_left(DESCRIBE_SECONDS),
-                metadata=call.outgoing_metadata(),
+                wire.DescribeRequest(), **terms(DESCRIBE_SECONDS)
             )
         except grpc.RpcError as error:
             raise translated(error) from error
         same = held.HasField("fingerprint") and held.fingerprint == self._fingerprint
-        self._live = {document.document_id: document for document in held.documents} if same else {}
+        live = [one.document for one in await self._indexed.all() if one.live] if same else []
+        self._live = {document.document_id: document for document in live}
 
     def is_live(self, document: Document) -> bool:
         """Whether this version is live with this metadata, whoever approved it."""
@@ -62,9 +60,7 @@ class Index:
         described = self._described(document, approved_by)
         try:
             reply: wire.IndexDocumentResponse = await self._stub.IndexDocument(
-                self._messages(described, document, parents, vectors),
-                timeout=call.time_left(PUBLISH_SECONDS),
-                metadata=call.outgoing_metadata(),
+                self._messages(described, document, parents, vectors), **terms(PUBLISH_SECONDS)
             )
         except grpc.RpcError as error:
             raise translated(error) from error
@@ -96,7 +92,7 @@ class Index:
         if document.metadata.valid_from is not None:
             return document.metadata.valid_from
         if live is not None and live.version == document.version:
-            return date.fromordinal(EPOCH.toordinal() + live.valid_from)
+            return day_of(live.valid_from)
         return self._today
 
 
@@ -112,8 +108,8 @@ def wire_document(document: Document, approved_by: str, first_day: date) -> wire
         tier=document.tier,
         language=document.language,
         access_labels=sorted(set(metadata.access_labels)),
-        valid_from=(first_day - EPOCH).days,
-        valid_to=(metadata.valid_to - EPOCH).days if metadata.valid_to else None,
+        valid_from=number_of(first_day),
+        valid_to=number_of(metadata.valid_to) if metadata.valid_to else None,
         text_sha256=document.sha256,
         approved_by=approved_by,
     )
@@ -162,9 +158,3 @@ def passages_of(document: Document, parent: Parent, rows: Vectors) -> wire.Index
         for child, row in zip(parent.children, rows, strict=True)
     ]
     return wire.IndexDocumentRequest.Passages(parents=[written], children=children)
-
-
-def translated(error: grpc.RpcError) -> RadragError:
-    found = errors.from_rpc(error)
-    unreachable = type(found) is errors.Unavailable and found.reason == "UNAVAILABLE"
-    return errors.IndexUnavailable() if unreachable else found

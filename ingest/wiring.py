@@ -4,83 +4,130 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
 from pathlib import Path
 
 from grpc import aio
 
+from ingest.catalogue.catalogue import Catalogue
+from ingest.catalogue.force import Term
 from ingest.chunk import STRATEGY, ChunkLimits, chunk
 from ingest.clean import clean
+from ingest.curation import Curation, in_force, today
 from ingest.document import Document
 from ingest.embed import Embedder, Span
+from ingest.identity import unread_document
+from ingest.indexed import OPTIONS, IndexedVersions
 from ingest.load import Limits, Source, load
 from ingest.manifest import Item
 from ingest.parse import parser
 from ingest.passage import Parent
 from ingest.pipeline import Pipeline
-from ingest.publish import Index
+from ingest.publish import Index, Published
 from ingest.reader import Reader
+from ingest.review import Desk, Verdict
 from ingest.tokens import TokenCounter, token_counter
 from radrag.errors import FailedPrecondition
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.telemetry import INGEST_STAGE_DURATION, traced
-from radrag.triton import Embedding, ModelServer
-
-MESSAGE_BYTES = 64 * 1024 * 1024  # a description of many thousand documents
+from radrag.triton import Embedding, ModelServer, Vectors
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the parts are and what the limits are. `approver` "" means: read, but publish nothing."""
+    """Where the parts are and what the limits are.
+
+    `subject` takes documents in. `approver` approves all of them; "": they wait for an expert.
+    """
 
     embedder_url: str
     embedder_model: str
     tokenizer: Path
     retrieval_address: str
+    catalogue_url: str
     topics: tuple[str, ...]
+    subject: str = "radrag"
     approver: str = ""
+    two_person: bool = False
     files: Limits = field(default_factory=Limits)
     chunks: ChunkLimits = field(default_factory=ChunkLimits)
     readers: int = 1
     read_seconds: float = 300.0
     embed_at_once: int = 4
 
+    @property
+    def needed(self) -> int:
+        """How many different people must approve a version."""
+        return 2 if self.two_person else 1
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The pipeline, connected, and what it acts on. `index` is to be refreshed before a batch."""
+
+    pipeline: Pipeline
+    curation: Curation
+    index: Index
+
 
 @asynccontextmanager
 async def wired(plan: Plan) -> AsyncIterator[Pipeline]:
-    """The pipeline, connected. Raises FailedPrecondition when our tokenizer is not the embedder's."""
+    """The pipeline, connected, with a catalogue of its own opened. Raises as `connected` does."""
+    catalogue = await Catalogue.opened(plan.catalogue_url)
+    try:
+        async with connected(plan, catalogue) as parts:
+            yield parts.pipeline
+    finally:
+        await catalogue.close()
+
+
+@asynccontextmanager
+async def connected(plan: Plan, catalogue: Catalogue) -> AsyncIterator[Parts]:
+    """The parts, connected. Raises FailedPrecondition when our tokenizer is not the embedder's."""
     counter = await asyncio.to_thread(token_counter, plan.tokenizer)
     server = ModelServer(plan.embedder_url, "embedder")
-    options = [("grpc.max_receive_message_length", MESSAGE_BYTES)]
     try:
         async with (
-            aio.insecure_channel(plan.retrieval_address, options=options) as channel,
+            aio.insecure_channel(plan.retrieval_address, options=OPTIONS) as channel,
             Reader(plan.readers, seconds=plan.read_seconds) as reader,
         ):
             parameters = await server.parameters(plan.embedder_model)
             index = Index(channel, fingerprint(plan, counter, parameters), today())
             await index.refresh()
-            yield pipeline_of(plan, counter, server, index, reader)
+            curation = Curation(catalogue, IndexedVersions(channel), plan.needed)
+            yield Parts(
+                pipeline_of(plan, counter, server, index=index, reader=reader, curation=curation),
+                curation,
+                index,
+            )
     finally:
         await server.close()
 
 
 def pipeline_of(
-    plan: Plan, counter: TokenCounter, server: ModelServer, index: Index, reader: Reader
+    plan: Plan,
+    counter: TokenCounter,
+    server: ModelServer,
+    *,
+    index: Index,
+    reader: Reader,
+    curation: Curation,
 ) -> Pipeline:
     async def embed(text: str, spans: Sequence[Span]) -> Embedding:
         return await server.embed(plan.embedder_model, text, "document", spans)
 
     embedder = Embedder(embed, plan.embedder_model, plan.embed_at_once)
+    subject, catalogue = plan.approver or plan.subject, curation.catalogue
+    desk = Desk(catalogue, subject, approves=bool(plan.approver), needed=plan.needed)
     return Pipeline(
         load=traced("load", loader(plan.files), INGEST_STAGE_DURATION),
         parse=traced("parse", parser(reader.parse), INGEST_STAGE_DURATION),
         clean=traced("clean", clean, INGEST_STAGE_DURATION),
         chunk=traced("chunk", chunker(counter, plan.chunks), INGEST_STAGE_DURATION),
-        approve=approval(plan.approver),
-        is_live=index.is_live,
+        review=desk.review,
+        is_live=liveness(index, catalogue),
         embed=traced("embed", embedder.vectors, INGEST_STAGE_DURATION),
-        publish=traced("publish", index.publish, INGEST_STAGE_DURATION),
+        publish=traced("publish", publication(index, curation, subject), INGEST_STAGE_DURATION),
+        unread=unread(catalogue, subject),
         topics=plan.topics,
     )
 
@@ -99,13 +146,37 @@ def chunker(counter: TokenCounter, limits: ChunkLimits) -> Callable[[Document], 
     return chunked
 
 
-def approval(approver: str) -> Callable[[Document], Awaitable[str]]:
-    """The approver given approves every version of the batch; review of single versions will stand here."""
+def liveness(index: Index, catalogue: Catalogue) -> Callable[[Document], Awaitable[bool]]:
+    async def is_live(document: Document) -> bool:
+        """Whether catalogue and index both have this version in force with this metadata."""
+        entry = await catalogue.published(document)
+        return entry is not None and index.is_live(in_force(document, entry.first_day, entry.last_day))
 
-    async def approve(_: Document) -> str:
-        return approver
+    return is_live
 
-    return approve
+
+def publication(
+    index: Index, curation: Curation, subject: str
+) -> Callable[[Document, Sequence[Parent], Sequence[Vectors], Verdict], Awaitable[Published]]:
+    async def publish(
+        document: Document, parents: Sequence[Parent], vectors: Sequence[Vectors], verdict: Verdict
+    ) -> Published:
+        """Publishes through catalogue and index. Raises FailedPrecondition unless it is approved."""
+
+        async def send(term: Term) -> Published:
+            dated = in_force(document, term.first_day, term.last_day)
+            return await index.publish(dated, parents, vectors, term.approved_by)
+
+        return await curation.publish(verdict.entry, subject, send)
+
+    return publish
+
+
+def unread(catalogue: Catalogue, subject: str) -> Callable[[Item, str], Awaitable[None]]:
+    async def note(item: Item, reason: str) -> None:
+        await catalogue.fail(unread_document(item.name, item.metadata), subject, reason)
+
+    return note
 
 
 def fingerprint(plan: Plan, counter: TokenCounter, parameters: dict[str, str]) -> wire.Fingerprint:
@@ -131,7 +202,3 @@ def fingerprint(plan: Plan, counter: TokenCounter, parameters: dict[str, str]) -
         max_child_tokens=wish.tokens,
         min_child_characters=wish.floor,
     )
-
-
-def today() -> date:
-    return datetime.now(UTC).date()

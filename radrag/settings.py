@@ -125,6 +125,13 @@ class Settings:
     min_child_characters: int = _setting(
         900, "ingest", "Smallest child in characters, where the token limit allows."
     )
+    catalogue_url: str = _setting(
+        "", "ingest cli", "SQLAlchemy URL of the document catalogue; empty: catalogue.db (SQLite) in the home."
+    )
+    two_person_review: bool = _setting(
+        False, "ingest cli", "Two different people must approve a version before it is published."
+    )
+    ingest_jobs: int = _setting(2, "ingest", "Documents handed in that are read or published at once.")
     embed_concurrency: int = _setting(4, "ingest", "Parents embedded at once.")
     max_file_megabytes: int = _setting(100, "ingest", "Largest file.")
     parse_seconds: float = _setting(300.0, "ingest", "Longest one file may take to parse.")

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TypeVar
 
 import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from ingest.catalogue import database, force, intake, intents, lookup, moves
 from ingest.catalogue.database import Database
-from ingest.catalogue.entry import ChunkRange, Entry, Row, document_in, entry_of
+from ingest.catalogue.entry import ChunkRange, Entry, Row, document_in, entry_of, said_of, said_sha256
 from ingest.catalogue.force import Term
 from ingest.catalogue.history import Event, events_of
 from ingest.catalogue.intake import Near
@@ -19,8 +18,7 @@ from ingest.catalogue.states import SEARCHABLE, State
 from ingest.catalogue.tables import chunks
 from ingest.document import Document
 
-T = TypeVar("T")
-Change = Callable[[], None]
+IN_INDEX = (State.PUBLISHED, State.EXPIRED)
 
 
 @dataclass(frozen=True)
@@ -130,10 +128,22 @@ class Catalogue:
         """The newest row of a document, or of one of its versions. Raises NotFound."""
         return await self.data.read(lambda c: entry_of(lookup.known(c, document_id, version)))
 
+    async def of(self, document_id: str) -> list[Entry]:
+        """All rows of a document, newest first."""
+        return await self.data.read(lambda c: [entry_of(row) for row in lookup.of_document(c, document_id)])
+
+    async def numbered(self, number: int) -> Entry:
+        """The row of this number. Raises NotFound."""
+        return await self._read(lambda c: lookup.numbered(c, number))
+
     async def publishable(self, document_id: str, version: str) -> Entry:
         """The row to publish: the newest that is approved or published. Raises NotFound."""
         states = (State.APPROVED, State.PUBLISHED, State.EXPIRED)
         return await self.data.read(lambda c: entry_of(lookup.known(c, document_id, version, states)))
+
+    async def published(self, document: Document) -> Entry | None:
+        """The row of this very version with this metadata, if it is published, or was until its last day."""
+        return await self.data.read(lambda c: _published(c, document))
 
     async def show(self, document_id: str, version: str = "") -> Found:
         """Everything about one version. Raises NotFound."""
@@ -167,6 +177,9 @@ class Catalogue:
         """Versions by state, topic, category and language."""
         return await self.data.read(lookup.counts)
 
+    async def _read(self, work: Callable[[Connection], Row]) -> Entry:
+        return await self.data.read(lambda c: entry_of(work(c)))
+
     async def _row(self, work: Callable[[Connection], Row]) -> Entry:
         return await self.data.write(lambda c: entry_of(work(c)))
 
@@ -182,6 +195,11 @@ def _show(connection: Connection, row: Row) -> Found:
         history=events_of(connection, row.number),
         near=intake.near(connection, row),
     )
+
+
+def _published(connection: Connection, document: Document) -> Entry | None:
+    row = intake.same(connection, document, said_sha256(said_of(document)))
+    return entry_of(row) if row is not None and State(row.state) in IN_INDEX else None
 
 
 def _document(connection: Connection, row: Row) -> Document:

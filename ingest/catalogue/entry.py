@@ -13,7 +13,7 @@ from ingest.catalogue.states import State
 from ingest.document import Document, Metadata, PageRange, Removal
 from ingest.passage import Parent
 
-Row: TypeAlias = "sql.Row[tuple[object, ...]]"
+Row: TypeAlias = sql.Row[tuple[object, ...]]
 Value: TypeAlias = object
 
 SHORT = 16  # digits of a sha256 that are a version

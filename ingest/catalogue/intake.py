@@ -43,7 +43,7 @@ def take_in(
     """
     refuse_duplicate(connection, document)
     said = said_of(document)
-    row = _same(connection, document, said_sha256(said))
+    row = same(connection, document, said_sha256(said))
     if row is not None:
         drop_unread(connection, document.document_id)
         again = State(row.state) is State.SUPERSEDED
@@ -121,7 +121,8 @@ def put_chunks(connection: Connection, number: int, ranges: Sequence[ChunkRange]
         connection.execute(chunks.insert(), rows)
 
 
-def _same(connection: Connection, document: Document, said: str) -> Row | None:
+def same(connection: Connection, document: Document, said: str) -> Row | None:
+    """The row of this very version with this metadata."""
     wanted = (versions.c.document_id == document.document_id) & (versions.c.version == document.version)
     chosen = sql.select(versions).where(wanted & (versions.c.said_sha256 == said)).with_for_update()
     return connection.execute(chosen).first()

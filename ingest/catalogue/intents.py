@@ -4,7 +4,7 @@ An intent is finished in the transaction that makes it true in the catalogue. Do
 changes nothing, so anybody may do it again.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 
 import sqlalchemy as sql
@@ -31,8 +31,8 @@ class Intent:
 def begin(connection: Connection, intent: Intent) -> None:
     """Notes an intent; the same one again is one."""
     finish(connection, intent)
-    values = {name: getattr(intent, name) for name in ("document_id", "version", "subject", "reason", "day")}
-    connection.execute(intents.insert().values(values, act=intent.act.value, number=intent.number, at=now()))
+    values = {**asdict(intent), "act": intent.act.value, "at": now()}
+    connection.execute(intents.insert().values(values))
 
 
 def finish(connection: Connection, intent: Intent) -> None:

@@ -1,6 +1,5 @@
 """Moves a version from one state to the next, by the table of states, and writes it down."""
 
-import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from ingest.catalogue.entry import Row, Value
@@ -68,7 +67,7 @@ def expire(connection: Connection, row: Row) -> Row:
     return move(connection, row, Act.EXPIRE, reason=f"its last day passed; it ended on {row.last_day}")
 
 
-def drop_unread(connection: Connection, document_id: str) -> "sql.CursorResult[tuple[object, ...]]":
+def drop_unread(connection: Connection, document_id: str) -> None:
     """Forgets the rows of a document that were never read; their history stays."""
     unread = (versions.c.document_id == document_id) & (versions.c.version == "")
-    return connection.execute(versions.delete().where(unread))
+    connection.execute(versions.delete().where(unread))

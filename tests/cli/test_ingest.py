@@ -85,8 +85,8 @@ def reported(terminal: Terminal) -> str:
 
 def test_the_summary_counts_documents_parents_children_and_seconds() -> None:
     assert reported(screens.pipe()).splitlines() == [
-        "published  unchanged  in review  failed  parents  children  seconds",
-        "1          0          0          1       2        5         1.2",
+        "published  unchanged  in review  withheld  failed  parents  children  seconds",
+        "1          0          0          0         1       2        5         1.2",
     ]
 
 

@@ -46,6 +46,14 @@ class StandIn(RetrievalServiceServicer):
     ) -> wire.DescribeResponse:
         return wire.DescribeResponse(documents=self.documents.values(), fingerprint=self.fingerprint)
 
+    async def ListVersions(  # noqa: N802
+        self,
+        request: wire.ListVersionsRequest,
+        context: aio.ServicerContext[wire.ListVersionsRequest, wire.ListVersionsResponse],
+    ) -> AsyncIterator[wire.ListVersionsResponse]:
+        for document in self.documents.values():
+            yield wire.ListVersionsResponse(versions=[wire.IndexedVersion(document=document, live=True)])
+
 
 async def serving(stand_in: StandIn) -> tuple[aio.Server, str]:
     """A started server on a free port, and its address."""

@@ -12,11 +12,14 @@ import pytest
 from grpc import aio
 
 from ingest.canonical import canonical
+from ingest.catalogue.catalogue import Catalogue
 from ingest.chunk import ChunkLimits, chunk
 from ingest.clean import clean
+from ingest.curation import Curation
 from ingest.document import Document, Metadata
 from ingest.embed import Embedder, Span, framed
 from ingest.event import Event, Summary
+from ingest.indexed import IndexedVersions
 from ingest.load import Limits
 from ingest.manifest import Item
 from ingest.parents import ParentLimits
@@ -24,7 +27,8 @@ from ingest.parse import parser
 from ingest.pipeline import Pipeline, run
 from ingest.publish import BATCH_BYTES, Index, batches
 from ingest.reader import Reader
-from ingest.wiring import approval, chunker, loader
+from ingest.review import Desk
+from ingest.wiring import chunker, liveness, loader, publication, unread
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.triton import Embedding
 from tests.ingest import files
@@ -65,35 +69,40 @@ class Bench:
     service: StandIn
     channel: aio.Channel
     reader: Reader
+    catalogue: Catalogue
     model: Obvious = field(default_factory=Obvious)
     events: list[Event] = field(default_factory=list)
 
     async def ingest(self, items: Sequence[Item], approver: str = "expert", today: date = TODAY) -> Summary:
         index = Index(self.channel, FINGERPRINT, today)
         await index.refresh()
-        return await run(items, self.pipeline(index, approver), self.events.append)
+        return await run(items, self.pipeline(index, approver, today), self.events.append)
 
-    def pipeline(self, index: Index, approver: str) -> Pipeline:
+    def pipeline(self, index: Index, approver: str, today: date) -> Pipeline:
+        curation = Curation(self.catalogue, IndexedVersions(self.channel), today=lambda: today)
         return Pipeline(
             load=loader(Limits()),
             parse=parser(self.reader.parse),
             clean=clean,
             chunk=chunker(counter(), CHUNKS),
-            approve=approval(approver),
-            is_live=index.is_live,
+            review=Desk(self.catalogue, approver or "uploader", approves=bool(approver)).review,
+            is_live=liveness(index, self.catalogue),
             embed=Embedder(self.model.embed, "obvious", at_once=2).vectors,
-            publish=index.publish,
+            publish=publication(index, curation, "expert"),
+            unread=unread(self.catalogue, "uploader"),
             topics=("safety", "physics"),
         )
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     service = StandIn()
     server, address = await serving(service)
+    catalogue = await Catalogue.opened(f"sqlite:///{tmp_path}/catalogue.db")
     async with aio.insecure_channel(address) as channel, Reader() as reader:
-        yield Bench(service, channel, reader)
+        yield Bench(service, channel, reader, catalogue)
     await server.stop(None)
+    await catalogue.close()
 
 
 TEXT = "Снимок выполняется в двух проекциях. " * 30
@@ -184,7 +193,7 @@ async def test_a_file_that_fails_does_not_stop_the_others(bench: Bench, tmp_path
 async def test_events_tell_each_stage_of_each_file_and_its_end(bench: Bench, tmp_path: Path) -> None:
     await bench.ingest([item(tmp_path, "a.md", "text")])
     assert [event.stage for event in bench.events[:-1]] == [
-        "load", "parse", "clean", "chunk", "approve", "embed", "publish",
+        "load", "parse", "clean", "chunk", "review", "embed", "publish",
     ]  # fmt: skip
     assert bench.events[-1].result is not None
     assert bench.events[-1].result.outcome == "published"

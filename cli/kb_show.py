@@ -1,0 +1,92 @@
+"""`radrag kb show`: one version, its history, its other versions and what a reviewer should know."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+
+from cli import kb
+from cli.exits import Exit
+from cli.terminal import Terminal
+from ingest.catalogue.catalogue import Found
+from ingest.catalogue.history import Event
+from ingest.review_changes import Change, changes
+
+
+async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
+    """Shows it, or prints its Markdown alone."""
+    async with kb.opened(environ) as curation:
+        found = await curation.catalogue.show(given.document, given.version)
+        before = await curation.catalogue.before(found.entry)
+    changed = changes(before.text, found.document.text) if before else []
+    if given.markdown:
+        screen.piece(found.document.text)
+    elif given.json:
+        screen.json(as_data(found, changed))
+    else:
+        version(screen, found, changed)
+        history(screen, found.history)
+        screen.table(kb.HEADINGS, [kb.row(one) for one in found.versions])
+    return Exit.OK
+
+
+def version(screen: Terminal, found: Found, changed: Sequence[Change]) -> None:
+    """What a reviewer has to know: metadata, flags, near-duplicates, and what changed."""
+    entry, known = found.entry, found.entry.metadata
+    screen.text(f"{entry.document_id}  version {entry.version}  {entry.state.value}", style="bold")
+    screen.text(f"{entry.title} ({entry.language}, {known.topic}, {known.category})")
+    screen.text(f"source {known.source_uri or '-'}  licence {known.licence or '-'}  read by {entry.engine}")
+    children = sum(one.level == "child" for one in found.chunks)
+    size = f"{len(found.document.text):,} characters, {len(found.chunks) - children} parents"
+    removed = sum(one.end - one.start for one in found.document.removals)
+    screen.text(f"{size}, {children} children, {removed:,} characters removed by cleaning")
+    if entry.flags:
+        screen.text(f"flags: {', '.join(entry.flags)}", style="bold yellow")
+    for near in found.near:
+        like = f"{near.likeness:.0%} like {near.document_id} version {near.version} ({near.state.value})"
+        screen.text(f"{like}: {near.title}", style="yellow", indent=2)
+    for one in changed:
+        change(screen, one)
+
+
+def change(screen: Terminal, one: Change) -> None:
+    """A section that is not as it was, its lines marked as diff does."""
+    screen.text(f"{one.kind}: {' › '.join(one.path) or '(before the first heading)'}", style="bold")
+    for line in one.removed:
+        screen.text(f"- {line}", style="red", indent=2)
+    for line in one.added:
+        screen.text(f"+ {line}", style="green", indent=2)
+
+
+def history(screen: Terminal, events: Sequence[Event]) -> None:
+    """Who did what, when and why."""
+    rows = [(kb.instant(e.at), e.act.value, e.state.value, e.subject, e.reason) for e in events]
+    screen.table(("when", "act", "state", "who", "why"), rows)
+
+
+def as_data(found: Found, changed: Sequence[Change]) -> dict[str, object]:
+    """All of it for programs, without the text."""
+    return {
+        **kb.as_data(found.entry),
+        "characters": len(found.document.text),
+        "chunks": [
+            {"level": c.level, "start": c.start, "end": c.end, "tokens": c.tokens} for c in found.chunks
+        ],
+        "removals": [{"rule": r.rule, "start": r.start, "end": r.end} for r in found.document.removals],
+        "versions": [kb.as_data(one) for one in found.versions],
+        "history": [
+            {"at": kb.instant(e.at), "act": e.act, "state": e.state, "subject": e.subject, "reason": e.reason}
+            for e in found.history
+        ],
+        "near_duplicates": [
+            {
+                "document_id": near.document_id,
+                "version": near.version,
+                "title": near.title,
+                "state": near.state,
+                "likeness": round(near.likeness, 3),
+            }
+            for near in found.near
+        ],
+        "changes": [
+            {"heading_path": c.path, "kind": c.kind, "removed": c.removed, "added": c.added} for c in changed
+        ],
+    }

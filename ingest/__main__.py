@@ -1,0 +1,118 @@
+"""Starts the curators' service: the one file of this room that reads settings and wires the parts."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import uvloop
+from grpc import aio
+
+from ingest.catalogue.catalogue import Catalogue
+from ingest.chunk import ChunkLimits
+from ingest.curation import Curation
+from ingest.indexed import OPTIONS, IndexedVersions
+from ingest.jobs import Jobs
+from ingest.jobs_table import JobTable
+from ingest.load import Limits
+from ingest.parents import ParentLimits
+from ingest.service import NAME, KnowledgeService
+from ingest.service_uploads import Uploads
+from ingest.upkeep import Upkeep
+from ingest.wiring import Parts, Plan, connected
+from ingest.work import config_of, works
+from radrag import serving, telemetry
+from radrag.knowledge.v1 import knowledge_pb2_grpc
+from radrag.settings import Settings
+
+MEGABYTE = 1_000_000
+
+
+def plan(
+    settings: Settings, home: Path, tokenizer: Path, approver: str = "", subject: str = "radrag"
+) -> Plan:
+    """The corpus path as the settings want it, with its state in `home`."""
+    return Plan(
+        embedder_url=settings.embedder_url,
+        embedder_model=settings.embedder_model,
+        tokenizer=tokenizer,
+        retrieval_address=settings.retrieval_address,
+        catalogue_url=settings.catalogue_url or f"sqlite:///{home.absolute() / 'catalogue.db'}",
+        topics=settings.topics,
+        subject=subject,
+        approver=approver,
+        two_person=settings.two_person_review,
+        files=Limits(file_bytes=settings.max_file_megabytes * MEGABYTE),
+        chunks=ChunkLimits(
+            parents=ParentLimits(most=settings.max_parent_tokens),
+            max_child_tokens=settings.max_child_tokens,
+            min_child_characters=settings.min_child_characters,
+        ),
+        read_seconds=settings.parse_seconds,
+        embed_at_once=settings.embed_concurrency,
+    )
+
+
+class Connection:
+    """The parts of the corpus path, connected when the first job needs them and kept from then on."""
+
+    def __init__(self, plan: Plan, catalogue: Catalogue, until: AsyncExitStack) -> None:
+        self._plan, self._catalogue, self._until = plan, catalogue, until
+        self._parts: Parts | None = None
+        self._one = asyncio.Lock()
+
+    async def parts(self) -> Parts:
+        """Raises Unavailable while a model or the index does not answer."""
+        async with self._one:
+            if self._parts is None:
+                self._parts = await self._until.enter_async_context(connected(self._plan, self._catalogue))
+            return self._parts
+
+
+@asynccontextmanager
+async def served(settings: Settings, wanted: Plan, home: Path) -> AsyncIterator[KnowledgeService]:
+    """The service with its jobs and its upkeep running, ended with the block."""
+    catalogue = await Catalogue.opened(wanted.catalogue_url)
+    async with AsyncExitStack() as until:
+        until.push_async_callback(catalogue.close)
+        channel = await until.enter_async_context(
+            aio.insecure_channel(wanted.retrieval_address, options=OPTIONS)
+        )
+        curation = Curation(catalogue, IndexedVersions(channel), wanted.needed)
+        connection = Connection(wanted, catalogue, until)
+        jobs = Jobs(JobTable(catalogue.data), works(catalogue, connection.parts), settings.ingest_jobs)
+        uploads = Uploads(home / "uploads", wanted.files.file_bytes)
+        upkeep = Upkeep(curation, jobs.table, uploads)
+        running = [asyncio.create_task(jobs.run()), asyncio.create_task(upkeep.run())]
+        try:
+            yield KnowledgeService(curation, jobs, uploads, wanted.topics, config_of(wanted))
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+
+async def main(settings: Settings) -> None:
+    """Serves until told to stop."""
+    telemetry.configure("ingest")
+    home = settings.home.absolute()
+    async with served(settings, plan(settings, home, settings.embedder_tokenizer), home) as service:
+        server = await serving.start(
+            lambda grpc_server: knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(
+                service, grpc_server
+            ),
+            settings.ingest_address,
+            names=(NAME,) if settings.reflection else (),
+            max_in_flight=settings.max_in_flight,
+            metrics_host=settings.metrics_host,
+        )
+        await server.ready(NAME)
+        await serving.until_stopped(server, settings.drain_seconds)
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    uvloop.run(main(Settings.from_environ(os.environ)))

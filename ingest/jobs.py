@@ -1,0 +1,98 @@
+"""Runs jobs: so many at once, each with signs of life, tried again when a part is missing, ended when not."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+
+from ingest.catalogue.states import State
+from ingest.jobs_table import MOST_ATTEMPTS, Job, JobTable
+from ingest.pipeline import reason_of
+from radrag import call
+from radrag.errors import NotFound, Overloaded, RadragError, Unavailable
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS, BEAT_SECONDS = 1.0, 10.0
+LONGEST_PAUSE = 60.0
+STAGES = ("load", "parse", "clean", "chunk", "review", "embed", "publish")
+
+Enter = Callable[[str], None]
+Work = Callable[[Job, Enter], Awaitable[State]]
+"""Does a job, telling each stage it enters; returns the state the version has then."""
+
+
+class Jobs:
+    """Does the jobs of a table, `at_once` at a time. `work` has a function for each kind."""
+
+    def __init__(self, table: JobTable, work: Mapping[str, Work], at_once: int = 2) -> None:
+        self.table = table
+        self._work, self._at_once = work, at_once
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """Says that there is something new to do."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Works until it is cancelled; what is running then is taken over by whoever comes next."""
+        await self.table.take_over()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._at_once):
+                group.create_task(self._worker())
+
+    async def _worker(self) -> None:
+        while True:
+            try:
+                job = await self.table.claim()
+                if job is not None:
+                    await self._alive(job)
+                    continue
+            except Unavailable:  # logged where it arose; the catalogue may come back
+                log.warning("no job could be taken")
+            self._woken.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), POLL_SECONDS)
+
+    async def _alive(self, job: Job) -> None:
+        beats = asyncio.create_task(self._beats(job))
+        try:
+            await self._one(job)
+        finally:
+            beats.cancel()
+
+    async def _beats(self, job: Job) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            await self.table.alive(job.job_id)
+
+    async def _one(self, job: Job) -> None:
+        try:
+            with call.running(call.Call(call.Caller(job.subject))):
+                state = await self._work[job.kind](job, self._enter(job))
+            await self.table.done(job.job_id, state.value)
+        except (Unavailable, Overloaded) as error:
+            await self._put_back(job, error)
+        except Exception as error:  # noqa: BLE001  whatever a file does to a parser, the others go on
+            log.info("job %s of %s ended: %s", job.job_id, job.document_id, type(error).__name__)
+            state_now = (
+                "" if isinstance(error, NotFound) else State.FAILED.value if job.kind == "read" else ""
+            )
+            await self.table.failed(job.job_id, reason_of(error), state_now)
+
+    async def _put_back(self, job: Job, error: RadragError) -> None:
+        if job.attempts >= MOST_ATTEMPTS:
+            await self.table.failed(job.job_id, error.message)
+        else:
+            await self.table.later(job.job_id, min(2.0**job.attempts, LONGEST_PAUSE), error.message)
+
+    def _enter(self, job: Job) -> Enter:
+        entered: set[asyncio.Task[None]] = set()
+
+        def enter(stage: str) -> None:
+            progress = STAGES.index(stage) / len(STAGES)
+            task = asyncio.create_task(self.table.enter(job.job_id, stage, progress))
+            entered.add(task)
+            task.add_done_callback(entered.discard)
+
+        return enter
