@@ -99,10 +99,14 @@ def _likeness(one: Statement, two: Statement) -> float:
 
     Where each has words of its own they may speak of two things: less than nearly all is then nothing.
     """
-    short, long = sorted((_matter(one), _matter(two)), key=len)
-    shared = share_found(short, [*long, *two.above, *one.above])
-    own = share_found(long, [*short, *two.above, *one.above])
-    return shared if shared == 1 or own == 1 or shared >= _NEARLY_ALL else 0.0
+    short, long = sorted((one, two), key=lambda each: len(_matter(each)))
+    shared, covered = _part(short, long), _part(long, short)
+    return shared if shared == 1 or covered == 1 or shared >= _NEARLY_ALL else 0.0
+
+
+def _part(one: Statement, two: Statement) -> float:
+    """How much of what one says stands in the other or above it."""
+    return share_found(_matter(one), [*two.words, *two.above])
 
 
 def _matter(statement: Statement) -> set[str]:

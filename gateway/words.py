@@ -5,6 +5,7 @@ Left out: synonyms and other languages. A paraphrase that uses them counts as un
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +20,8 @@ def _listed(name: str) -> frozenset[str]:
     return frozenset(folded(word) for word in _LISTS[name].split())
 
 
+# Forms of one word begin alike.
+_SAME_START = 3
 _FUNCTION_WORDS = _listed("function")
 NEGATIONS = _listed("negation")
 _NEGATIVE_ENDING = re.compile(r"n['’]t\b", re.IGNORECASE)
@@ -66,7 +69,12 @@ def denied(text: str) -> list[frozenset[str]]:
 def share_found(wanted: Iterable[str], there: Iterable[str]) -> float:
     """The part of `wanted` words, 0..1, that have a form among `there`; 1 when nothing is wanted."""
     words, known = set(wanted), set(there)
-    found = sum(word in known or any(same(word, one) for one in known) for word in words)
+    near: dict[str, list[str]] = defaultdict(list)
+    for one in known:
+        near[one[:_SAME_START]].append(one)
+    found = sum(
+        word in known or any(same(word, one) for one in near.get(word[:_SAME_START], ())) for word in words
+    )
     return found / len(words) if words else 1.0
 
 
@@ -74,6 +82,8 @@ def same(one: str, other: str) -> bool:
     """Whether two words are forms of one: Cyrillic endings differ by up to three letters, Latin by fewer."""
     if one == other:
         return True
+    if one[:_SAME_START] != other[:_SAME_START]:
+        return False
     longer, shorter = max(len(one), len(other)), min(len(one), len(other))
     common = next((n for n in range(shorter) if one[n] != other[n]), shorter)
     if "\u0400" <= one[0] <= "\u04ff":
