@@ -5,11 +5,13 @@ RUN := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --quiet
 PROTOS = $(shell cd protos && find . -name '*.proto' -printf '%P\n' | sort)
 EXTRAS := gateway,retrieval,ingest,evaluation,console
+# Tests that compute with PyTorch run in the model servers' environment; in the main one they skip.
+TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: tree help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: tree test-torch setup-torch help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,8 +24,14 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: check ## Everything CI runs: the checks, then all tests
+test: check test-torch ## Everything CI runs: the checks, then all tests
 	@$(RUN) -m pytest -q
+
+test-torch: setup-torch
+	@.venv-models/bin/python -m pytest -q $(TORCH_TESTS)
+
+setup-torch: setup
+	@$(PYTHON) -m cli.model_environment --torch
 
 check: setup stubs-current ## Style, types, contracts, stubs
 	@.venv/bin/ruff check .
