@@ -1,9 +1,11 @@
 """A served instance for one evaluation: samples, and distractors when wanted, in a home of its own.
 
 The model server that runs is used when it has the models; retrieval and gateway are started here, on free
-ports, and stopped at the end. The index stays, so that a second run embeds nothing again.
+ports, and stopped at the end. The index stays, so that a second run embeds nothing again; an index made by
+other words, chunks or vectors is another one, in a folder beside it.
 """
 
+import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,9 +18,11 @@ from ingest.manifest import Item
 from ingest.wiring import wired
 from radrag.errors import FailedPrecondition
 from radrag.settings import Settings
+from retrieval.bm25 import Bm25
 
 MODEL_SERVER = "triton"
 APPROVER = "evaluation"
+CHUNKING = ("max_parent_tokens", "max_child_tokens", "min_child_characters")
 
 
 @asynccontextmanager
@@ -27,7 +31,7 @@ async def served(
 ) -> AsyncIterator[Settings]:
     """An instance that holds `items`; yields its settings. Raises what starting and ingesting raise."""
     shared = not await _lacks_models(environ)
-    own = _environ(home, environ, shared)
+    own = _environ(home / _made_by(Settings.from_environ(environ)), environ, shared)
     settings, parts = Settings.from_environ(own), _services(own, shared)
     await supervision.up(parts, screen, 180.0)
     try:
@@ -35,6 +39,12 @@ async def served(
         yield settings
     finally:
         await supervision.down([one.child for one in parts])
+
+
+def _made_by(settings: Settings) -> str:
+    """Ten hex digits that change with what the index records of its making."""
+    parts = [Bm25().sha256, settings.embedder_model, *(str(getattr(settings, name)) for name in CHUNKING)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:10]
 
 
 async def _lacks_models(environ: Mapping[str, str]) -> list[str]:
