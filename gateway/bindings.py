@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TypeAlias
 
 from gateway.lookalikes import folded
@@ -15,7 +16,7 @@ from gateway.quantities import UNITS
 from gateway.words import content_words, is_polar, same
 
 # How much more a value may resemble another's place than its own: a paraphrase is never exact.
-_TOLERANCE = 0.1
+_TOLERANCE = 0.05
 _REACH = 8.0
 # Stands for the unit of a word that has an opposite.
 _OPPOSITE = "±"
@@ -65,7 +66,17 @@ def spread(header: str, row: str) -> str:
 
 def changed_places(claim: list[Value], source: list[Value]) -> bool:
     """Whether a value of the claim stands where the source has another one of the same kind."""
-    return any(_misplaced(_judged(value, claim, source), source) for value in claim)
+    said = {value.digits for value in claim}
+    pairs = [
+        (one, two) for one, two in combinations(claim, 2) if one.digits != two.digits and _alike(one, two)
+    ]
+    if any(_exchanged(one, two, source) for one, two in pairs):
+        return True
+    for value in claim:
+        rest = [one for one in source if one.digits == value.digits or one.digits not in said]
+        if _misplaced(_judged(value, claim, source), rest):
+            return True
+    return False
 
 
 def ranges(text: str) -> frozenset[tuple[str, str]]:
@@ -77,6 +88,18 @@ def changed_ranges(claim: frozenset[tuple[str, str]], source: frozenset[tuple[st
     """Whether a range of the claim shares an end with the source's and is none of them."""
     ends = {end for one in source for end in one}
     return any(one not in source and ends & set(one) for one in claim)
+
+
+def _exchanged(one: Value, two: Value, source: list[Value]) -> bool:
+    """Whether two values of the claim together fit better the other way round."""
+    own = _best(one, one.digits, source) + _best(two, two.digits, source)
+    other = _best(one, two.digits, source) + _best(two, one.digits, source)
+    there = {value.digits for value in source}
+    return {one.digits, two.digits} <= there and other > own + _TOLERANCE
+
+
+def _best(value: Value, digits: str, source: list[Value]) -> float:
+    return max((_likeness(value, one) for one in source if one.digits == digits), default=0.0)
 
 
 def _misplaced(value: Value, source: list[Value]) -> bool:

@@ -37,7 +37,7 @@ _SPEAKS = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
 def planted(text: str) -> tuple[Span, ...]:
     """The ranges of the text that are hidden from its readers or speak to the machine, in order."""
     hidden = [match.span() for match in _COMMENT.finditer(text)]
-    spoken = [span for span in sentences(text) if _SPEAKS.search(text, *span)]
+    spoken = [span for span in sentences(text) if _SPEAKS.search(text[slice(*span)])]
     return tuple(sorted([*hidden, *spoken]))
 
 
