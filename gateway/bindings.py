@@ -18,8 +18,9 @@ from gateway.words import content_words, is_polar, same
 # How much more a value may resemble another's place than its own: a paraphrase is never exact.
 _TOLERANCE = 0.05
 _REACH = 8.0
-# Stands for the unit of a word that has an opposite.
-_OPPOSITE = "±"
+# Stand for the unit of a word that has an opposite, and of a code such as 4A.
+_OPPOSITE, _CODE = "±", "#"
+_REFERENCE = re.compile(r"\[\d+\]")
 _VALUE_BETWEEN, _BREAK_BETWEEN, _SENTENCE_BETWEEN = 2.0, 3.0, 6.0
 _ITEM = re.compile(
     r"(?P<value>[<>≤≥]?\s?\d[\w.,]*\d|\d\w*|(?<!\w)[^\W\d_]{1,3}\d+(?!\w)|[IVX]{2,4}[A-F]?(?!\w))|(?P<word>[^\W\d_]+)|(?P<mark>[.;,:()!?|])"
@@ -119,10 +120,15 @@ def _judged(value: Value, claim: list[Value], source: list[Value]) -> Value:
 
 
 def _alike(one: Value, other: Value) -> bool:
-    """Whether two values are of one kind; a table names its units away from them."""
-    return one.unit == other.unit or (
-        "" in (one.unit, other.unit) and _OPPOSITE not in (one.unit, other.unit)
+    """Whether two values are of one kind; a table names units elsewhere, so a bare number fits any."""
+    units = {one.unit, other.unit}
+    return len(units) == 1 or (
+        "" in units and not units & {_OPPOSITE, _CODE} and _plain(one) and _plain(other)
     )
+
+
+def _plain(value: Value) -> bool:
+    return all(sign.isdigit() or sign == "." for sign in value.digits)
 
 
 def _likeness(one: Value, other: Value) -> float:
@@ -140,7 +146,7 @@ def _nearness(word: str, value: Value) -> float:
 
 def _items(text: str) -> Iterator[Item]:
     """Values with their units, content words and breaks, in order, as (kind, text, unit)."""
-    found = list(_ITEM.finditer(text))
+    found = list(_ITEM.finditer(_REFERENCE.sub(" ", text)))
     for index, match in enumerate(found):
         if match["value"]:
             yield "value", _digits(match["value"]), _unit(found, index)
@@ -163,6 +169,8 @@ def _unit(found: list[re.Match[str]], index: int) -> str:
     letters = re.match(r"[^\W\d_]+(?=\d)", folded(found[index][0]))
     if letters:
         return letters[0].upper()
+    if not found[index][0][-1].isdigit():
+        return _CODE
     for match in found[index + 1 : index + 4]:
         if match["word"] and folded(match["word"]) in UNITS:
             return UNITS[folded(match["word"])]

@@ -4,6 +4,7 @@ A category is a system and a value. Letters that look alike in two scripts are o
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -57,38 +58,50 @@ _BARE = re.compile(rf"(?<![\w.,]){_VALUE}")
 
 @dataclass(frozen=True)
 class Categories:
-    """The categories of a text, the systems it names, and every mark in it that could be a value."""
+    """The categories of a text, the systems it names, and every mark in it that could be a value.
+
+    `repeated`: the categories it names more than once.
+    """
 
     named: frozenset[Category]
     systems: frozenset[str]
     bare: frozenset[str]
+    repeated: frozenset[Category] = frozenset()
 
     def __or__(self, other: "Categories") -> "Categories":
         """The categories of both."""
-        return Categories(self.named | other.named, self.systems | other.systems, self.bare | other.bare)
+        return Categories(
+            self.named | other.named,
+            self.systems | other.systems,
+            self.bare | other.bare,
+            self.repeated | other.repeated,
+        )
 
     def said_by(self, source: "Categories", above: "Categories") -> bool:
         """Whether a source's sentence, with what stands above it, has all of these categories and systems."""
-        return self.systems <= source.systems | above.systems and all(
-            _has(source, above, system, value) for system, value in self.named
+        return (
+            self.systems <= source.systems | above.systems
+            and all(_has(source, above, system, value) for system, value in self.named)
+            and self.repeated & source.named <= source.repeated
         )
 
 
 def categories(text: str) -> Categories:
     """What the text classifies."""
     text = re.sub(r"\w+", lambda match: folded(match[0]), text)
-    named: set[Category] = set()
+    named: Counter[Category] = Counter()
     systems = set()
     for match in _NAMED.finditer(text):
         if not match["values"] and _ONLY_WITH_VALUE.fullmatch(match["name"]):
             continue
         system = _name(match["name"], _SYSTEMS) or re.sub(r"\W", "", match["name"]).upper()
         systems.add(system)
-        named |= {(system, value) for value in _values(match["values"])}
+        named.update((system, value) for value in _values(match["values"]))
     for match in _CLASSED.finditer(text):
-        named |= {(_name(match["name"], _CLASSES), value) for value in _values(match["values"])}
-    named |= {("", match[0].upper()) for match in _ROMAN.finditer(text)}
-    return Categories(frozenset(named), frozenset(systems), frozenset(_values(text)))
+        named.update((_name(match["name"], _CLASSES), value) for value in _values(match["values"]))
+    named.update(("", match[0].upper()) for match in _ROMAN.finditer(text))
+    repeated = frozenset(category for category, times in named.items() if times > 1)
+    return Categories(frozenset(named), frozenset(systems), frozenset(_values(text)), repeated)
 
 
 def _has(source: Categories, above: Categories, system: str, value: str) -> bool:
