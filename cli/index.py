@@ -1,4 +1,4 @@
-"""What the index holds, asked of the retrieval service; for `status` and `kb`."""
+"""What the index holds, asked of the retrieval service; for `status`."""
 
 import grpc
 from grpc import aio
@@ -8,14 +8,13 @@ from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1.retrieval_pb2_grpc import RetrievalServiceStub
 
 
-async def describe(address: str, documents: bool = False, seconds: float = 5.0) -> pb.DescribeResponse:
-    """Generation, revision, counts; with `documents` the live ones too. Raises RadragError."""
+async def describe(address: str, seconds: float = 5.0) -> pb.DescribeResponse:
+    """Generation, revision and counts. Raises RadragError."""
     async with aio.insecure_channel(address) as channel:
         stub = RetrievalServiceStub(channel)
-        request = pb.DescribeRequest(documents=documents)
         try:
             reply: pb.DescribeResponse = await stub.Describe(
-                request, timeout=call.time_left(seconds), metadata=call.outgoing_metadata()
+                pb.DescribeRequest(), timeout=call.time_left(seconds), metadata=call.outgoing_metadata()
             )
         except grpc.RpcError as error:
             raise errors.from_rpc(error) from None

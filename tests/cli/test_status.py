@@ -1,4 +1,4 @@
-"""`radrag status` and `radrag kb list`, asked of a retrieval service in this process."""
+"""`radrag status`, with only a retrieval service, in this process."""
 
 import json
 import random
@@ -26,12 +26,7 @@ class Index(wire.RetrievalServiceServicer):
             pb.DescribeResponse.TopicCount(topic=topic, documents=1, parents=2, children=3)
             for topic in ("physics", "safety")
         ]
-        documents = [
-            pb.Document(document_id="b", version="0123456789ab", title="Зоны", topic="safety", language="ru"),
-            pb.Document(document_id="a", version="fedcba987654", title="T1", topic="physics", language="en"),
-        ]
-        held = documents if request.documents else []
-        return pb.DescribeResponse(generation="g1", revision=7, topics=counts, store="edge", documents=held)
+        return pb.DescribeResponse(generation="g1", revision=7, topics=counts, store="edge")
 
 
 @pytest.fixture
@@ -45,6 +40,7 @@ async def environ() -> AsyncIterator[dict[str, str]]:
     yield {
         "RADRAG_RETRIEVAL_ADDRESS": f"127.0.0.1:{number}",
         "RADRAG_GATEWAY_ADDRESS": NOBODY,
+        "RADRAG_INGEST_ADDRESS": NOBODY,
         "RADRAG_EMBEDDER_URL": NOBODY,
         "RADRAG_HOME": "/nonexistent",
     }
@@ -64,6 +60,7 @@ async def test_status_names_each_service_and_what_the_index_holds(environ: dict[
         "triton": False,
         "retrieval": True,
         "gateway": False,
+        "ingest": False,
     }
     assert found["services"][0]["waits_for"] == ["e5_small", "lexical_late_interaction", "extractive"]
     assert found["index"] == {
@@ -80,27 +77,6 @@ async def test_status_names_each_service_and_what_the_index_holds(environ: dict[
 async def test_status_for_people_says_what_is_down(environ: dict[str, str]) -> None:
     pipe = screens.pipe()
     await command_line.run(arguments.parsed(["status"]), pipe, environ)
-    states = [line.split(maxsplit=3)[-1] for line in screens.out(pipe).splitlines()[1:4]]
-    assert states == ["down", "ready, not started by `radrag up`", "down"]
+    states = [line.split(maxsplit=3)[-1] for line in screens.out(pipe).splitlines()[1:5]]
+    assert states == ["down", "ready, not started by `radrag up`", "down", "down"]
     assert "index: generation g1, revision 7, store edge" in screens.out(pipe)
-
-
-async def test_the_knowledge_base_is_listed_by_topic(environ: dict[str, str]) -> None:
-    pipe = screens.pipe()
-    assert await command_line.run(arguments.parsed(["kb", "list"]), pipe, environ) == Exit.OK
-    assert [line.split()[:4] for line in screens.out(pipe).splitlines()[1:]] == [
-        ["physics", "en", "a", "fedcba98"],
-        ["safety", "ru", "b", "01234567"],
-    ]
-
-
-async def test_the_list_narrows_to_a_topic_and_is_json_for_programs(environ: dict[str, str]) -> None:
-    pipe = screens.pipe()
-    await command_line.run(arguments.parsed(["kb", "list", "--topic", "safety", "--json"]), pipe, environ)
-    assert [one["title"] for one in json.loads(screens.out(pipe))] == ["Зоны"]
-
-
-async def test_without_a_retrieval_service_the_list_is_unavailable() -> None:
-    pipe = screens.pipe()
-    given = arguments.parsed(["kb", "list"])
-    assert await command_line.run(given, pipe, {"RADRAG_RETRIEVAL_ADDRESS": NOBODY}) == Exit.UNAVAILABLE
