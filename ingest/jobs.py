@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from ingest.catalogue.states import State
 from ingest.jobs_table import MOST_ATTEMPTS, Job, JobTable
-from ingest.pipeline import reason_of
+from ingest.pipeline import cause_of, reason_of
 from radrag import call
-from radrag.errors import NotFound, Overloaded, RadragError, Unavailable
+from radrag.errors import Overloaded, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -71,20 +71,18 @@ class Jobs:
             with call.running(call.Call(call.Caller(job.subject))):
                 state = await self._work[job.kind](job, self._enter(job))
             await self.table.done(job.job_id, state.value)
-        except (Unavailable, Overloaded) as error:
-            await self._put_back(job, error)
         except Exception as error:  # noqa: BLE001  whatever a file does to a parser, the others go on
-            log.info("job %s of %s ended: %s", job.job_id, job.document_id, type(error).__name__)
-            state_now = (
-                "" if isinstance(error, NotFound) else State.FAILED.value if job.kind == "read" else ""
-            )
-            await self.table.failed(job.job_id, reason_of(error), state_now)
+            await self._ended(job, cause_of(error))
 
-    async def _put_back(self, job: Job, error: RadragError) -> None:
-        if job.attempts >= MOST_ATTEMPTS:
-            await self.table.failed(job.job_id, error.message)
-        else:
-            await self.table.later(job.job_id, min(2.0**job.attempts, LONGEST_PAUSE), error.message)
+    async def _ended(self, job: Job, error: BaseException) -> None:
+        missing = isinstance(error, Unavailable | Overloaded)
+        if missing and job.attempts < MOST_ATTEMPTS:
+            pause = min(2.0**job.attempts, LONGEST_PAUSE)
+            await self.table.later(job.job_id, pause, reason_of(error))
+            return
+        log.info("job %s of %s failed: %s", job.job_id, job.document_id, type(error).__name__)
+        unread = job.kind == "read" and not missing
+        await self.table.failed(job.job_id, reason_of(error), State.FAILED.value if unread else "")
 
     def _enter(self, job: Job) -> Enter:
         entered: set[asyncio.Task[None]] = set()

@@ -143,10 +143,16 @@ class Batch:
             raise refused(name, "id", f"{first} is document {document_id} already; ids must be distinct")
 
 
-def reason_of(error: BaseException) -> str:
-    """Why a file failed. Of a fault of our own only its kind is told: its text may quote the document."""
+def cause_of(error: BaseException) -> BaseException:
+    """The first failure of a group that failed together; any other error as it is."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a file failed. Of a fault of our own only its kind is told: its text may quote the document."""
+    error = cause_of(error)
     if isinstance(error, InvalidArgument):
         return f"{error.field}: {error.limit}"
     return error.message if isinstance(error, RadragError) else f"internal error ({type(error).__name__})"

@@ -15,8 +15,10 @@ from ingest.document import Metadata
 from ingest.jobs import Enter, Work
 from ingest.jobs_table import Job
 from ingest.manifest import Item
+from ingest.pipeline import Pipeline, cause_of, reason_of
 from ingest.review import Desk, Verdict
 from ingest.wiring import Parts, Plan, unread
+from radrag.errors import Unavailable
 
 Connected = Callable[[], Awaitable[Parts]]
 
@@ -44,13 +46,24 @@ def works(catalogue: Catalogue, connected: Connected) -> Mapping[str, Work]:
 async def read(job: Job, enter: Enter, catalogue: Catalogue, parts: Parts) -> State:
     """Takes a file into review. The file stays: a job that is killed before its end is done again."""
     item = Item(Path(str(job.given["path"])), str(job.given["filename"]), metadata_in(job.given["metadata"]))
-    pipeline = replace(parts.pipeline, unread=unread(catalogue, job.subject))
+    try:
+        return await _read(item, job.subject, enter, catalogue, replace(parts.pipeline, unread=untold))
+    except Exception as error:
+        if not isinstance(cause_of(error), Unavailable):  # which is no fault of the file: it is tried again
+            await unread(catalogue, job.subject)(item, reason_of(error))
+        raise
+
+
+async def _read(item: Item, subject: str, enter: Enter, catalogue: Catalogue, pipeline: Pipeline) -> State:
     document = await pipeline.document(item, enter)
     enter("chunk")
     parents = await pipeline.chunk(document)
     enter("review")
-    verdict = await Desk(catalogue, job.subject).review(document, parents)
-    return verdict.entry.state
+    return (await Desk(catalogue, subject).review(document, parents)).entry.state
+
+
+async def untold(item: Item, reason: str) -> None:
+    """Tells nobody: the job tells of every fault, not only of those in reading."""
 
 
 async def publish(
