@@ -138,7 +138,7 @@ async def test_info_names_models_topics_limits_and_the_index() -> None:
         info = await stub.GetInfo(wire.GetInfoRequest())
     assert list(info.topics) == ["safety", "physics"]
     assert info.limits.sources == Limits().sources
-    assert (info.index_generation, info.index_revision) == ("g1", 7)
+    assert (info.index_generation, info.index_revision, info.settings_sha256) == ("g1", 7, "abc")
     assert info.max_question_characters == 2000
 
 
