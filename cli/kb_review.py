@@ -31,7 +31,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
             screen.json([await _as_data(one, curation) for one in waiting])
             return Exit.OK
         publish = publisher(curation, environ) if given.publish else None
-        desk = Desk(curation, screen, ingest.person(), publish)
+        desk = Desk(curation, screen, ingest.person(), publish, shows=not given.json)
         answer = answers(given)
         try:
             done = [await desk.review(one, answer) for one in waiting]
@@ -75,15 +75,21 @@ class Desk:
     """One reviewer's desk. `publish` publishes what is approved; None leaves that for later."""
 
     def __init__(
-        self, curation: Curation, screen: Terminal, subject: str, publish: Publish | None = None
+        self,
+        curation: Curation,
+        screen: Terminal,
+        subject: str,
+        publish: Publish | None = None,
+        shows: bool = True,
     ) -> None:
-        self._curation, self._screen = curation, screen
+        self._curation, self._screen, self._shows = curation, screen, shows
         self._subject, self._publish = subject, publish
 
     async def review(self, entry: Entry, ask: Ask) -> Entry:
         """Shows a version and does what the answer says. Raises Enough."""
         found, changed = await read(entry, self._curation)
-        kb_show.version(self._screen, found, changed)
+        if self._shows:
+            kb_show.version(self._screen, found, changed)
         while (answer := ask(QUESTION).strip().lower()[:1]) not in {"a", "r", "s", "q"}:
             if answer == "t":
                 self._screen.text(found.document.text)

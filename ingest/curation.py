@@ -88,6 +88,14 @@ class Curation:
         await self.indexed.remove(intent.document_id, intent.version)
         return await self.catalogue.finish_deleting(intent)
 
+    async def settle(self, until: int | None = None) -> None:
+        """Finishes what others began and left: all, or what is older than an instant (microseconds)."""
+        begun = await self.catalogue.begun(until)
+        if begun:
+            live = {one.document.document_id: one for one in await self.indexed.all() if one.live}
+            for intent in begun:
+                await self.do_again(intent, live)
+
     async def do_again(self, intent: Intent, live: dict[str, Indexed]) -> None:
         """Finishes what was begun. `live` is the index's last published version by document."""
         async with self._lock(intent.document_id):

@@ -52,8 +52,4 @@ class Upkeep:
         await self._jobs.take_over()
         await catalogue.expire_due(self._curation.today())
         await self._uploads.sweep(await self._jobs.pending())
-        begun = await catalogue.begun(until=now() - UNFINISHED_SECONDS * SECOND)
-        if begun:
-            live = {one.document.document_id: one for one in await self._curation.indexed.all() if one.live}
-            for intent in begun:
-                await self._curation.do_again(intent, live)
+        await self._curation.settle(until=now() - UNFINISHED_SECONDS * SECOND)

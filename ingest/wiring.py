@@ -92,8 +92,9 @@ async def connected(plan: Plan, catalogue: Catalogue) -> AsyncIterator[Parts]:
         ):
             parameters = await server.parameters(plan.embedder_model)
             index = Index(channel, fingerprint(plan, counter, parameters), today())
-            await index.refresh()
             curation = Curation(catalogue, IndexedVersions(channel), plan.needed)
+            await curation.settle()  # what a killed process left
+            await index.refresh()
             yield Parts(
                 pipeline_of(plan, counter, server, index=index, reader=reader, curation=curation),
                 curation,

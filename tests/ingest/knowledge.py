@@ -6,7 +6,7 @@ A vector follows from a text's words alone, so that a question's nearest passage
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -85,7 +85,7 @@ class Knowledge:
     jobs: Jobs
     models: Models
     days: list[date]
-    channels: dict[str, aio.Channel] = field(default_factory=dict)
+    index_address: str
 
     @property
     def catalogue(self) -> Catalogue:
@@ -158,7 +158,7 @@ async def knowledge(folder: Path, needed: int = 1) -> AsyncIterator[Knowledge]:
     """Everything, running, with its state in `folder`."""
     days = [date(2026, 12, 1)]
     async with AsyncExitStack() as until:
-        index_stub, channel = await until.enter_async_context(retrieval_at(folder, days))
+        index_stub, channel, index_address = await until.enter_async_context(retrieval_at(folder, days))
         catalogue = await Catalogue.opened(f"sqlite:///{folder / 'catalogue.db'}")
         until.push_async_callback(catalogue.close)
         curation = Curation(catalogue, IndexedVersions(channel), needed, lambda: days[0])
@@ -177,7 +177,8 @@ async def knowledge(folder: Path, needed: int = 1) -> AsyncIterator[Knowledge]:
         )
         until.push_async_callback(server.stop)
         own = await until.enter_async_context(aio.insecure_channel(f"127.0.0.1:{server.port}"))
-        yield Knowledge(KnowledgeServiceStub(own), index_stub, curation, parts, jobs, models, days)
+        stub = KnowledgeServiceStub(own)
+        yield Knowledge(stub, index_stub, curation, parts, jobs, models, days, index_address)
 
 
 async def ended(task: "asyncio.Task[None]") -> None:
@@ -188,7 +189,7 @@ async def ended(task: "asyncio.Task[None]") -> None:
 @asynccontextmanager
 async def retrieval_at(
     path: Path, days: list[date]
-) -> AsyncIterator[tuple[retrieval_pb2_grpc.RetrievalServiceStub, aio.Channel]]:
+) -> AsyncIterator[tuple[retrieval_pb2_grpc.RetrievalServiceStub, aio.Channel, str]]:
     """The real retrieval service on a free port; its today is the first of `days`."""
     async with room(path) as inside:
         service = RetrievalService(
@@ -202,8 +203,9 @@ async def retrieval_at(
         server = await serving.start(
             lambda one: retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(service, one), "127.0.0.1:0"
         )
-        async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
-            yield retrieval_pb2_grpc.RetrievalServiceStub(channel), channel
+        address = f"127.0.0.1:{server.port}"
+        async with aio.insecure_channel(address) as channel:
+            yield retrieval_pb2_grpc.RetrievalServiceStub(channel), channel, address
         await server.stop()
 
 

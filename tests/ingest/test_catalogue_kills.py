@@ -1,0 +1,178 @@
+"""Ingest and retrieval killed at random moments of publishing: every document is wholly old or wholly new.
+
+RADRAG_TEST_KILLS and RADRAG_TEST_KILL_DOCUMENTS make it the full run: 50 and 100.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from grpc import aio
+
+from ingest.canonical import canonical
+from ingest.catalogue.catalogue import Catalogue
+from ingest.catalogue.entry import sha256
+from ingest.catalogue.states import State
+from ingest.chunk import chunk
+from ingest.curation import Curation, in_force
+from ingest.document import Document, Metadata
+from ingest.indexed import IndexedVersions
+from ingest.passage import passage_id
+from ingest.reconcile import compare
+from radrag.retrieval.v1 import retrieval_pb2 as wire
+from tests.ingest.counting import counter
+from tests.ingest.knowledge import CHUNKS, knowledge
+from tests.retrieval.process import ROOT, Process, running
+
+KILLS = int(os.environ.get("RADRAG_TEST_KILLS", "6"))
+DOCUMENTS = int(os.environ.get("RADRAG_TEST_KILL_DOCUMENTS", "10"))
+STAGES = 8  # lines a published document makes
+
+
+def text(n: int, version: int) -> str:
+    parts = [f"## Часть {part}\n\nDocument {n}, version {version}. " + f"word{n} " * 40 for part in range(6)]
+    return canonical("\n\n".join([f"# Document {n}", *parts]))
+
+
+class Files:
+    """The documents' files, and which version each holds."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "documents"
+        self._folder.mkdir()
+        self.versions = dict.fromkeys(range(DOCUMENTS), 0)
+        self.write(range(DOCUMENTS), 1)
+
+    def write(self, which: "range | list[int]", version: int) -> None:
+        for n in which:
+            self.versions[n] = version
+            (self._folder / f"d{n}.md").write_text(text(n, version))
+
+
+@contextmanager
+def batch(folder: Path, process: Process) -> "Iterator[subprocess.Popen[str]]":
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.ingest.batch", str(folder), f"127.0.0.1:{process.port}"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as child:
+        yield child
+
+
+def until(child: "subprocess.Popen[str]", lines: int) -> None:
+    """Returns after so many lines, or at its end."""
+    assert child.stdout is not None
+    for _ in range(lines):
+        if not child.stdout.readline():
+            return
+
+
+async def killed(folder: Path, rng: random.Random, victim: str, lines: int) -> None:
+    """Runs a batch and kills one of the two after so many lines and a moment."""
+    async with running(folder) as process:
+        with batch(folder, process) as child:
+            await asyncio.to_thread(until, child, lines)
+            await asyncio.sleep(rng.uniform(0, 0.02))
+            if victim == "retrieval":
+                await process.end(signal.SIGKILL)
+            else:
+                child.send_signal(signal.SIGKILL)
+            await asyncio.to_thread(child.communicate, timeout=120)
+
+
+async def live(process: Process) -> dict[str, wire.Document]:
+    replies = process.stub.ListVersions(wire.ListVersionsRequest())
+    found = [one.document async for reply in replies for one in reply.versions if one.live]
+    assert len(found) == len({one.document_id for one in found})
+    return {one.document_id: one for one in found}
+
+
+async def check_whole(process: Process, document: wire.Document, allowed: list[str]) -> None:
+    """One of these texts is in the index, whole: every parent with its text, and no other is found."""
+    (whole,) = [one for one in allowed if sha256(one) == document.text_sha256]
+    made = Document(document.document_id, whole, document.title, "en", Metadata(), "")
+    parents = chunk(made, counter(), CHUNKS)
+    ids = [passage_id(made.document_id, made.version, "parent", one.start, one.end) for one in parents]
+    reply = await process.stub.GetParents(wire.GetParentsRequest(parent_ids=ids))
+    assert "".join(one.parent.text for one in reply.parents) == whole
+    found = await process.stub.Search(
+        wire.SearchRequest(question="word version", document_ids=[made.document_id], parents=100)
+    )
+    assert {one.document.version for one in found.parents} == {made.version}
+
+
+async def test_killed_at_random_moments_every_document_is_wholly_old_or_new(tmp_path: Path) -> None:
+    rng, files = random.Random(20261201), Files(tmp_path)
+    async with running(tmp_path) as process:
+        with batch(tmp_path, process) as child:
+            await asyncio.to_thread(child.communicate, timeout=300)
+        assert child.returncode == 0
+        assert len(await live(process)) == DOCUMENTS
+    for moment in range(KILLS):
+        changed = rng.sample(range(DOCUMENTS), DOCUMENTS // 2)
+        files.write(changed, moment + 2)
+        victim = rng.choice(["ingest", "retrieval"])
+        await killed(tmp_path, rng, victim, rng.randint(1, len(changed) * STAGES))
+        async with running(tmp_path) as process:
+            held = await live(process)
+            assert len(held) == DOCUMENTS
+            for n in range(DOCUMENTS):
+                allowed = [text(n, version) for version in range(1, files.versions[n] + 1)]
+                await check_whole(process, held[f"d{n}"], allowed)
+    async with running(tmp_path) as process:
+        with batch(tmp_path, process) as child:
+            await asyncio.to_thread(child.communicate, timeout=300)
+        assert child.returncode == 0
+        await check_the_end(tmp_path, process, files)
+
+
+async def check_the_end(folder: Path, process: Process, files: Files) -> None:
+    """After one undisturbed run everything is new, nothing is doubled, and nothing is left to repair."""
+    held = await live(process)
+    expected = 0
+    for n, version in files.versions.items():
+        await check_whole(process, held[f"d{n}"], [text(n, version)])
+        made = Document(f"d{n}", text(n, version), f"Document {n}", "en", Metadata(), "")
+        expected += len(chunk(made, counter(), CHUNKS))
+    described = await process.stub.Describe(wire.DescribeRequest())
+    assert sum(topic.parents for topic in described.topics) == expected
+    catalogue = await Catalogue.opened(f"sqlite:///{folder / 'catalogue.db'}")
+    try:
+        async with aio.insecure_channel(f"127.0.0.1:{process.port}") as channel:
+            assert await compare(Curation(catalogue, IndexedVersions(channel))) == []
+        published = await catalogue.all_in([State.PUBLISHED])
+        assert {one.document_id: one.version for one in published} == {
+            name: document.version for name, document in held.items()
+        }
+    finally:
+        await catalogue.close()
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+async def test_a_publication_cut_off_around_its_commit_is_settled(tmp_path: Path, place: str) -> None:
+    """Killed before the index knew it, a version stays approved; killed after, it is published."""
+    async with knowledge(tmp_path) as base:
+        version = await base.submit("lens", "# Lens\n\nDose.")
+        await base.review("lens", version)
+        entry = await base.catalogue.find("lens")
+        term = await base.catalogue.begin_publishing(entry.number, "expert", 1, base.days[0])
+        if place == "after":
+            document = await base.catalogue.document(entry.number)
+            parents = await base.parts.pipeline.chunk(document)
+            vectors = await base.parts.pipeline.embed(document, parents)
+            dated = in_force(document, term.first_day, term.last_day)
+            await base.parts.index.publish(dated, parents, vectors, term.approved_by)
+        assert [one.kind for one in await compare(base.curation)] == ["unfinished"]
+        await base.curation.settle()
+        state = (await base.catalogue.find("lens")).state
+        assert state is (State.PUBLISHED if place == "after" else State.APPROVED)
+        assert await compare(base.curation) == []
