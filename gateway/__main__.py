@@ -21,6 +21,7 @@ from gateway.health import INDEX, Readiness
 from gateway.index import CurrentIndex
 from gateway.models import Embedder, Generator, Reranker, Weights
 from gateway.nearness import Nearness
+from gateway.openai_generator import OpenAIGenerator, Target, configured
 from gateway.pipeline import Pipeline
 from gateway.prompt import RULES, PromptWriter
 from gateway.questions import Limits, Rules
@@ -29,7 +30,7 @@ from gateway.retrieval import Retrieval
 from gateway.roles import Models, Served, check
 from gateway.service import NAME, AssistantService
 from gateway.sufficiency import Judge
-from gateway.templates import TEMPLATES
+from gateway.templates import MESSAGES, TEMPLATES
 from gateway.verify import POLICIES, verify
 from radrag import serving, telemetry
 from radrag.serving import NOT_SERVING, SERVING, Server
@@ -42,22 +43,28 @@ log = logging.getLogger(__name__)
 ROOT = Path(__file__).parent.parent
 # What shapes an answer besides the models and the index: a reply's manifest holds their hash.
 SHAPING = (
-    "generator_template", "children_per_topic", "children", "candidates", "sources", "max_tokens",
-    "unsupported", "temperature", "top_p", "seed",
+    "generator_template", "generator_kind", "openai_body", "children_per_topic", "children", "candidates",
+    "sources", "max_tokens", "unsupported", "temperature", "top_p", "seed",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Servers:
-    """The model servers by role; roles with one address still have a connection each."""
+    """The model servers by role; roles with one address still have a connection each.
+
+    Where there is an OpenAI-compatible one it is the generator's.
+    """
 
     embedder: ModelServer
     reranker: ModelServer
     generator: ModelServer
+    openai: OpenAIGenerator | None = None
 
     async def close(self) -> None:
-        """Closes all three."""
+        """Closes them all."""
         await asyncio.gather(self.embedder.close(), self.reranker.close(), self.generator.close())
+        if self.openai:
+            await self.openai.close()
 
 
 @dataclass(frozen=True)
@@ -75,7 +82,8 @@ def wire(
     record: Callable[[Feedback], Awaitable[str]] = feedback.not_configured,
 ) -> Gateway:
     """Everything the gateway is made of, connected. `record` keeps ratings."""
-    template, points = TEMPLATES[settings.generator_template], thresholds.load(_file(settings.thresholds))
+    template = MESSAGES if servers.openai else TEMPLATES[settings.generator_template]
+    points = thresholds.load(_file(settings.thresholds))
     if not points.calibrated:
         log.warning("the evidence thresholds are placeholders: calibrate them before use")
     current = CurrentIndex(index.describe)
@@ -86,7 +94,9 @@ def wire(
     gates = scope.load(_file(settings.scope))
     nearness = Nearness(gates, embedder.model, embedder.embed)
     reranker = Reranker(servers.reranker, settings.reranker_model)
-    generator = Generator(servers.generator, settings.generator_model, _sampling(settings, template.stop))
+    generator = servers.openai or Generator(
+        servers.generator, settings.generator_model, _sampling(settings, template.stop)
+    )
     writer = PromptWriter(template, settings.prompt_characters)
 
     pipeline = Pipeline(
@@ -112,7 +122,8 @@ def wire(
         {
             "embedder": Served(servers.embedder, settings.embedder_model, embedding_weights),
             "reranker": Served(servers.reranker, settings.reranker_model, Weights(servers.reranker)),
-            "generator": Served(servers.generator, settings.generator_model, Weights(servers.generator)),
+            "generator": servers.openai
+            or Served(servers.generator, settings.generator_model, Weights(servers.generator)),
         }
     )
     service = AssistantService(
@@ -147,6 +158,7 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         ModelServer(settings.embedder_url, "embedder"),
         ModelServer(settings.reranker_url, "reranker"),
         ModelServer(settings.generator_url, "generator"),
+        _openai(settings),
     )
     channel = retrieval.channel(settings.retrieval_address)
     index = Retrieval(channel, settings.children, settings.search_seconds)
@@ -189,6 +201,13 @@ def _by_pattern(gates: scope.Scope) -> Callable[[str], Awaitable[str]]:
     return stopped
 
 
+def _openai(settings: Settings) -> OpenAIGenerator | None:
+    if settings.generator_kind == "triton":
+        return None
+    target = Target(settings.openai_url, settings.openai_model, settings.openai_api_key_file)
+    return configured(target, settings.openai_body, _sampling(settings, ()), settings.generate_seconds)
+
+
 def _sampling(settings: Settings, stop: Iterable[str]) -> dict[str, object]:
     stops = list(stop)
     return {
@@ -221,6 +240,8 @@ def main() -> None:
     settings = Settings.from_environ(os.environ)
     if settings.generator_template not in TEMPLATES:
         raise SettingError(f"RADRAG_GENERATOR_TEMPLATE must be one of {', '.join(TEMPLATES)}")
+    if settings.generator_kind not in {"triton", "openai"}:
+        raise SettingError("RADRAG_GENERATOR_KIND must be triton or openai")
     if settings.unsupported not in POLICIES:
         raise SettingError(f"RADRAG_UNSUPPORTED must be one of {', '.join(POLICIES)}")
     telemetry.configure("gateway")

@@ -3,10 +3,25 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from gateway.models import Model, Weights
 from radrag.errors import RadragError
 from radrag.triton import ModelServer
+
+
+class Behind(Protocol):
+    """A model behind a role, wherever it is served."""
+
+    @property
+    def name(self) -> str:
+        """As its server knows it."""
+
+    def weights_sha256(self) -> str:
+        """The hash of its weights, hex; empty while it is not known."""
+
+    async def is_there(self) -> bool:
+        """Whether it would take a request."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +31,10 @@ class Served:
     server: ModelServer
     name: str
     weights: Weights
+
+    def weights_sha256(self) -> str:
+        """The hash of its weights as known by now."""
+        return self.weights.known(self.name)
 
     async def is_there(self) -> bool:
         """Whether it would take a request; one that was away is asked for its weights again."""
@@ -29,11 +48,11 @@ class Served:
 class Models:
     """The models by role: embedder, reranker, generator."""
 
-    roles: Mapping[str, Served]
+    roles: Mapping[str, Behind]
 
     def named(self) -> list[Model]:
         """The models for a manifest."""
-        return [Model(role, one.name, one.weights.known(one.name)) for role, one in self.roles.items()]
+        return [Model(role, one.name, one.weights_sha256()) for role, one in self.roles.items()]
 
     def checks(self) -> dict[str, Callable[[], Awaitable[bool]]]:
         """A readiness check per role."""

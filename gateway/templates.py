@@ -1,9 +1,10 @@
 """Renders {system, user} as the one text a generator reads: a renderer per family of models.
 
-Model servers never template. Sources: the Qwen3 and Gemma 3 chat templates. The untrusted strings
-are already without control strings when they come here.
+Model servers never template; an OpenAI-compatible server does, and gets MESSAGES. Sources: the Qwen3 and
+Gemma 3 chat templates. The untrusted strings are already without control strings when they come here.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,6 +34,12 @@ def _gemma(system: str, user: str) -> str:
     return f"<start_of_turn>user\n{system}\n\n{user}<end_of_turn>\n<start_of_turn>model\n"
 
 
+def _messages(system: str, user: str) -> str:
+    roles = {"system": system, "user": user}
+    return json.dumps([{"role": role, "content": text} for role, text in roles.items()], ensure_ascii=False)
+
+
+MESSAGES = Template(_messages)
 TEMPLATES = {
     "plain": Template(_plain),
     "chatml": Template(_chatml, ("<|im_end|>",)),

@@ -48,7 +48,24 @@ class Settings:
     generator_url: str = _setting("127.0.0.1:8001", "gateway cli", "gRPC address of the generator's Triton.")
     generator_model: str = _setting("extractive", "gateway cli", "Model behind the generator role.")
     generator_template: str = _setting(
-        "plain", "gateway", "How the prompt is rendered: plain, chatml, gemma."
+        "plain", "gateway", "How the prompt is rendered for Triton: plain, chatml, gemma."
+    )
+    generator_kind: str = _setting(
+        "triton", "gateway", "Where the generator is: triton, or openai (any server with that API)."
+    )
+    openai_url: str = _setting(
+        "http://127.0.0.1:8000/v1", "gateway", "The OpenAI-compatible server, up to and with /v1."
+    )
+    openai_model: str = _setting("", "gateway", "The model's name as that server lists it.")
+    openai_api_key_file: str = _setting("", "gateway", "File with that server's API key.")
+    openai_body: str = _setting(
+        '{"chat_template_kwargs": {"enable_thinking": false}}',
+        "gateway",
+        "JSON object sent there with every prompt beside sampling; the default keeps Qwen3 on vLLM or llama.cpp"
+        " from thinking aloud.",
+    )
+    models: Path = _setting(
+        Path("/models"), "cli", "Folder of model weights; the model servers read them from there too."
     )
 
     embed_seconds: float = _setting(5.0, "gateway", "Longest an embedding may take.")
@@ -126,7 +143,9 @@ class Settings:
         900, "ingest", "Smallest child in characters, where the token limit allows."
     )
     catalogue_url: str = _setting(
-        "", "ingest cli", "SQLAlchemy URL of the document catalogue; empty: catalogue.db (SQLite) in the home."
+        "",
+        "ingest cli",
+        "SQLAlchemy URL of the document catalogue; empty: catalogue.db (SQLite) in the home.",
     )
     two_person_review: bool = _setting(
         False, "ingest cli", "Two different people must approve a version before it is published."
