@@ -1,9 +1,9 @@
-"""Cuts Markdown text, English or Russian, into sentences, and tells which sentences of a growing text are finished.
+"""Cuts Markdown text, English or Russian, into sentences, and tells which of a growing text are finished.
 
 A heading, a table row and a list item end with their line. Everywhere else a sentence ends at a full stop,
-exclamation or question mark or ellipsis that white space follows, unless what stands before it is an abbreviation or an
-initial, or what stands after it goes on in lower case. Closing quotes and markers such as `[1]` stay with
-the sentence they follow. Letters are any script's; offsets are code points.
+exclamation or question mark or ellipsis that white space follows, unless what stands before it is an
+abbreviation or an initial, or what stands after it goes on in lower case. Closing quotes and markers such
+as `[1]` stay with the sentence they follow. Letters are any script's; offsets are code points.
 """
 
 import re
@@ -15,7 +15,8 @@ _MARKER = r"\[\d+(?:\s?[,;–-]\s?\d+)*\]"
 _ENUMERATOR = r"\d{1,3}(?:\.\d{1,3}){0,3}"
 # Where a sentence may end: after a stop with its closing quotes and markers, or at the end of a line.
 _CANDIDATE = re.compile(
-    rf"(?P<stop>[.!?…]+)(?P<close>[»”\"'’)\]*_]*)(?P<marks>(?:[ \t]*{_MARKER}[.!?…]*)*)(?P<gap>\s+|\Z)|(?P<end>[ \t]*\n\s*)"
+    rf"(?P<stop>[.!?…]+)(?P<close>[»”\"'’)\]*_]*)(?P<marks>(?:[ \t]*{_MARKER}[.!?…]*)*)(?P<gap>\s+|\Z)"
+    r"|(?P<end>[ \t]*\n\s*)"
 )
 _OPENERS = re.compile(r"[«“„\"'‘(\[*_]*")
 _WHOLE_LINE = re.compile(r"[ \t]*(?:\||#{1,6}\s|[-*_=]{3})")
@@ -31,7 +32,7 @@ _NEVER_ENDS = re.compile(
     r"(?<!\w)(?:"
     # Latin: for example, that is, compare, titles, figures
     r"e\.\s?g|i\.\s?e|cf|vs|viz|dr|prof|mr|mrs|ms|figs?|eqs?|approx|ca|"
-    # Russian: то есть, так как, так называемый, таким образом, в том числе, смотри, сравни, рисунок, таблица, титулы
+    # Russian: то есть, так как, так называемый, таким образом, в том числе, смотри, рисунок, титулы
     r"т\.\s?е|т\.\s?к|т\.\s?н|т\.\s?о|т\.\s?ч|и\.\s?о|напр|ср|рис|табл|илл|прил|разд|им|проф|доц|акад|ул|рт|тел|"
     # a town: «г. Москва», but not a year: «в 2010 г. Затем»; "see", but not centimetres: «5 см. Затем»
     r"(?<!\d )(?<!\d\u00a0)(?<!\d)(?:г|см)"
@@ -57,9 +58,9 @@ def sentences(text: str) -> list[Span]:
 def finished_sentences(text: str) -> list[Span]:
     """Those first sentences of a growing text that stay as they are whatever is appended to it.
 
-    For every `more`, `finished_sentences(text)` is a prefix of `sentences(text + more)`. A sentence is finished when what
-    follows it shows that it has ended: one more visible character as a rule, a few where a line may turn
-    into a list item.
+    For every `more`, `finished_sentences(text)` is a prefix of `sentences(text + more)`. A sentence has ended
+    when what follows it shows so: one more visible character as a rule, a few where a line may
+    turn into a list item.
     """
     return _spans(list(_ends(text, final=False)))
 
