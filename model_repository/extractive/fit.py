@@ -29,32 +29,18 @@ from judge import Judge  # noqa: E402
 from judgement import Judgement  # noqa: E402
 from late_interaction import LateInteraction  # noqa: E402
 from prompt import Prompt, Source  # noqa: E402
-from ranking import BM25, fused  # noqa: E402
+from ranking import BM25, apart, fused  # noqa: E402
 from rarity import Rarity  # noqa: E402
 from reader import PASSAGE_PREFIX, QUESTION_PREFIX, Centres, Reader  # noqa: E402
 from remember import Remembering  # noqa: E402
-
-from ingest.chunk import ChunkLimits, chunk, context_of  # noqa: E402
-from ingest.document import Document, Metadata  # noqa: E402
-from ingest.load import source_of  # noqa: E402
-from ingest.parse import TEXT_PARSERS  # noqa: E402
-from ingest.tokens import token_counter  # noqa: E402
+from sample_parents import Section, sections  # noqa: E402
 
 Doubles = NDArray[np.float64]
+Stored = dict[str, dict[str, list[float]]]
 CANDIDATES, SOURCES = 13, 5
 FOLDS, SHRINK, STEPS, RATE = 10, 0.003, 400, 0.05
-# This part of the answerable questions shall be answered; silence's weight is set for it.
-ANSWERED = 0.92
-
-
-class Section(NamedTuple):
-    """A parent of the sample knowledge base, and what stands in front of it."""
-
-    document: str
-    title: str
-    path: str
-    context: str
-    text: str
+# This part of the questions whose evidence is among the sources shall be answered; silence is set for it.
+ANSWERED = 0.96
 
 
 class Asked(NamedTuple):
@@ -74,12 +60,12 @@ def main() -> None:
     options = arguments()
     encoder = Remembering.load(options.encoder)
     encoder.open(options.cache / "samples.pickle")
-    centres = Centres.parsed(json.loads((RERANKER / "1" / "centres.json").read_text(encoding="utf-8")))
-    reader = Reader(encoder, Rarity.load(options.encoder / "tokenizer.json"), centres)
+    centres: Stored = json.loads((RERANKER / "1" / "centres.json").read_text(encoding="utf-8"))
+    reader = Reader(encoder, Rarity.load(options.encoder / "tokenizer.json"), Centres.parsed(centres))
     # Parents are read whole, so that each is read once and not anew for every question.
     reranker = LateInteraction(reader, Judgement.load(RERANKER / "1" / "weights.json"), budget=2000)
     generator = Extractive(reader, Judge(np.zeros(len(NAMES), np.float32), 0.0))
-    search = Search(sections(options.encoder / "tokenizer.json"), encoder, reranker)
+    search = Search(sections(options.encoder / "tokenizer.json"), encoder, reranker, centres)
     lines = (ROOT / "samples" / "calibration.jsonl").read_text(encoding="utf-8").splitlines()
     asked = [read(json.loads(line), search, generator) for line in lines]
     encoder.close()
@@ -101,34 +87,20 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def sections(tokenizer: Path) -> list[Section]:
-    """The parents of all sample documents; DOCX and PDF from the Markdown that they are made of."""
-    from samples.build import entries  # noqa: PLC0415
-
-    counter, found = token_counter(tokenizer), []
-    for entry in entries():
-        source = entry.source
-        kind = "html" if source.suffix == ".html" else "markdown"
-        parsed = TEXT_PARSERS[kind](source_of(source.name, source.read_bytes()))
-        name = f"{source.parent.name.replace('_', '-')}-{source.name.split('.')[0]}"
-        document = Document(name, parsed.markdown, parsed.title, entry.language, Metadata(), "")
-        for parent in chunk(document, counter, ChunkLimits()):
-            path = " > ".join(parent.heading_path)
-            found.append(Section(name, parsed.title, path, parent.context, parent.text))
-    return found
-
-
 class Search:
     """Finds parents as the services do: BM25 and dense fused by rank, the best of them reranked."""
 
-    def __init__(self, parents: list[Section], encoder: Remembering, reranker: LateInteraction) -> None:
+    def __init__(
+        self, parents: list[Section], encoder: Remembering, reranker: LateInteraction, centres: Stored
+    ) -> None:
         self._parents = parents
-        self._texts = [f"{context_of(one.title, one.path, one.context)}\n{one.text}" for one in parents]
-        self._words, self._vectors = BM25(self._texts), encoder.vectors(self._texts, PASSAGE_PREFIX)
-        self._encoder, self._reranker = encoder, reranker
+        self._texts = [f"{one.above}\n{one.text}" for one in parents]
+        self._words = BM25(self._texts)
+        self._vectors = apart(encoder.vectors(self._texts, PASSAGE_PREFIX), self._texts, centres["passages"])
+        self._encoder, self._reranker, self._centre = encoder, reranker, centres["questions"]
 
     def __call__(self, question: str) -> list[Section]:
-        (vector,) = self._encoder.vectors([question], QUESTION_PREFIX)
+        (vector,) = apart(self._encoder.vectors([question], QUESTION_PREFIX), [question], self._centre)
         places = fused([self._words(question), self._vectors @ vector], CANDIDATES)
         scored = self._reranker.score([(question, self._texts[place]) for place in places])
         order = np.argsort([-one.score for one in scored], kind="stable")[:SOURCES]
@@ -161,7 +133,7 @@ def holds(section: Section, start: int, end: int, quote: dict[str, str]) -> bool
 def crossed(asked: list[Asked]) -> dict[str, float]:
     """How well it carries over: every question judged by weights that were fitted without it.
 
-    shift: what must be added to silence for ANSWERED of the answerable questions to be answered.
+    shift: what must be added to silence for ANSWERED of the questions with evidence to be answered.
     """
     best, right = np.zeros(len(asked)), np.zeros(len(asked), bool)
     for fold in range(FOLDS):
@@ -171,12 +143,13 @@ def crossed(asked: list[Asked]) -> dict[str, float]:
         for place in range(fold, len(asked), FOLDS):
             odds = asked[place].rows @ weights - silence
             best[place], right[place] = odds.max(), asked[place].answers[odds.argmax()]
-    answerable = np.array([one.answerable for one in asked])
-    shift = float(np.quantile(best[answerable], 1 - ANSWERED))
+    answerable, lost = np.array([(one.answerable, one.lost) for one in asked]).T
+    shift = float(np.quantile(best[answerable & ~lost], 1 - ANSWERED))
     return {
         "evidence_among_sources": float(np.mean([not one.lost for one in asked if one.answerable])),
         "first_quote_is_evidence": float(right[answerable].mean()),
         "answered_of_answerable": float((best[answerable] >= shift).mean()),
+        "answered_with_evidence_at_hand": float((best[answerable & ~lost] >= shift).mean()),
         "refused_of_unanswerable": float((best[~answerable] < shift).mean()),
         "area_under_curve": float((best[answerable][:, None] > best[~answerable]).mean()),
         "shift": shift,

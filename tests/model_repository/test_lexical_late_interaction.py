@@ -54,7 +54,7 @@ def test_the_answer_is_found_deep_in_a_long_passage(model: LateInteraction) -> N
 
 
 def test_a_pair_with_nothing_to_read_is_nan_and_leaves_the_others_alone(model: LateInteraction) -> None:
-    scored = model.score([("?!", RIGHT), (QUESTION, RIGHT), (QUESTION, "\u200b")])
+    scored = model.score([("?!", RIGHT), (QUESTION, RIGHT), (QUESTION, "")])
     assert [math.isnan(one.score) for one in scored] == [True, False, True]
 
 

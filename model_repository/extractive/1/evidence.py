@@ -6,7 +6,7 @@ for by spelling and meaning, tokens by late interaction, and a question after a 
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -67,18 +67,17 @@ class Page(NamedTuple):
 
 def evidence(
     asked: Question, wanted: Wanted, source: Source, reader: Reader, budget: int, *, cyrillic: bool
-) -> list[Evidence]:
-    """All statements of one source. cyrillic: whether the question is."""
+) -> Iterator[Evidence]:
+    """All statements of one source, one by one, so that the caller may stop. cyrillic: whether the question
+    is."""
     found = statements(source.text[:LONGEST_SOURCE])
     if not found:
-        return []
+        return
     page = read(asked, source, reader, budget)
     other = is_cyrillic(source.text) != cyrillic
     everywhere = likeness(asked, Vocabulary([*page.words, *page.titles]))
-    return [
-        Evidence(source, statement, row(asked, wanted, page, statement, everywhere, other=other))
-        for statement in found
-    ]
+    for statement in found:
+        yield Evidence(source, statement, row(asked, wanted, page, statement, everywhere, other=other))
 
 
 def read(asked: Question, source: Source, reader: Reader, budget: int) -> Page:
@@ -134,7 +133,8 @@ def likeness(asked: Question, vocabulary: Vocabulary) -> Floats:
 
 def nearest(asked: Question, states: Floats) -> Floats:
     """Each token of the question against its nearest, [question's tokens]."""
-    return (asked.states @ states.T).max(axis=1, initial=0.0)
+    best: Floats = (asked.states @ states.T).max(axis=1, initial=0.0)
+    return best
 
 
 def similar_in(page: Page, spans: Sequence[Span]) -> Floats:

@@ -15,6 +15,8 @@ from reader import Reader
 from words import is_cyrillic
 
 LONGEST_QUESTION = 2_000
+# How often it is looked whether anybody still waits: a statement takes about a millisecond.
+STATEMENTS_A_LOOK = 16
 
 
 class Cancelled(Exception):
@@ -34,7 +36,8 @@ class Extractive:
         return cls(Reader.load(reranker_folder, encoder_folder, threads), Judge.load(folder / "weights.json"))
 
     def answer(self, text: str, cancelled: Callable[[], bool] = lambda: False) -> str:
-        """The whole answer to a prompt. Raises Cancelled, looked at before each source is read."""
+        """The whole answer to a prompt. Raises Cancelled, looked at before each source and every few
+        statements."""
         asked = prompt.read(text)
         russian = asked.language == "ru" or (not asked.language and is_cyrillic(asked.question))
         chosen = self._judge.chosen(self.evidence(asked, cancelled))
@@ -52,7 +55,10 @@ class Extractive:
         for source in sources:
             if cancelled():
                 raise Cancelled
-            found += evidence(read, kind, source, self._reader, budget, cyrillic=cyrillic)
+            for one in evidence(read, kind, source, self._reader, budget, cyrillic=cyrillic):
+                found.append(one)
+                if len(found) % STATEMENTS_A_LOOK == 0 and cancelled():
+                    raise Cancelled
         return found
 
     def count(self, text: str) -> int:

@@ -81,7 +81,8 @@ class _Walk:
         self._item = first > start or (self._item and not self._opens_line(start))
         made = Statement(first, end, None, self._above(led=self._item), self._before)
         self._before, self._header = (first, end), None
-        # What ends with a colon, or a paragraph, leads in the list or table that follows; an item ends no list.
+        # What ends with a colon, or a paragraph, leads in the list or table that follows; an item ends no
+        # list.
         if self._text[start:end].endswith(":") or not self._item:
             self._lead = span
         return made

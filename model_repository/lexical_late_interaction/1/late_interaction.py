@@ -46,7 +46,7 @@ class LateInteraction:
 
     def __init__(self, reader: Reader, judgement: Judgement, budget: int = BUDGET) -> None:
         self._reader = reader
-        self._budget = budget
+        self.budget = budget
         self._judgement = judgement
 
     @classmethod
@@ -90,7 +90,7 @@ class LateInteraction:
         if question is None or not spans:
             return Plan(read, [])
         chosen = windows(
-            spans, costs, lambda: holdings(question.words, spans, read), question.weights, self._budget
+            spans, costs, lambda: holdings(question.words, spans, read), question.weights, self.budget
         )
         return Plan(read, [passage[start:end] for start, end in chosen])
 

@@ -62,7 +62,9 @@ def answer(rows: Rows, scored: Iterator[Scored]) -> pb_utils.InferenceResponse:
     own = [next(scored) for _ in rows]
     scores = np.array([[one.score] for one in own], np.float32)
     truncated = np.array([[one.truncated] for one in own], np.bool_)
-    return pb_utils.InferenceResponse([pb_utils.Tensor("SCORE", scores), pb_utils.Tensor("TRUNCATED", truncated)])
+    return pb_utils.InferenceResponse(
+        [pb_utils.Tensor("SCORE", scores), pb_utils.Tensor("TRUNCATED", truncated)]
+    )
 
 
 def refusal(error: pb_utils.TritonError) -> pb_utils.InferenceResponse:

@@ -62,7 +62,8 @@ def by_word(nearest: Floats, asked: Question, otherwise: float) -> Floats:
 
 def understood(meant: Floats) -> Floats:
     """How surely a word is meant by the most similar one, 0..1, from their similarity."""
-    return np.clip((meant - UNRELATED) / (EQUAL - UNRELATED), 0, 1)
+    known: Floats = np.clip((meant - UNRELATED) / (EQUAL - UNRELATED), 0, 1)
+    return known
 
 
 def softmin(meant: Floats, part: Floats) -> float:

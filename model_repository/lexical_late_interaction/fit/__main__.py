@@ -1,11 +1,11 @@
 """Fits and measures the reranker on public question sets; writes centres, weights and thresholds beside it.
 
-    .venv-models/bin/python model_repository/lexical_late_interaction/fit --data ../shared/data --write
+    .venv/bin/python model_repository/lexical_late_interaction/fit --data ../shared/data --write
 
 Fits on training splits: rumeddanet train, the even articles of xquad in all four language pairs, the even
-papers of covidqa. Measures on scifact test, rumeddanet dev, the odd articles and the odd papers. The
-candidates are the best 13 of BM25 and dense fused by rank. Reading everything takes about two hours of one
-core the first time, minutes later.
+papers of covidqa, and the samples' calibration questions. Measures on scifact test, rumeddanet dev, the odd
+articles and the odd papers. The candidates are the best 13 of BM25 and dense fused by rank. Reading
+everything takes about two hours of one core the first time, minutes later.
 """
 
 import argparse
@@ -26,14 +26,16 @@ from features import NAMES  # noqa: E402
 from judgement import Judgement  # noqa: E402
 from late_interaction import LateInteraction  # noqa: E402
 from logistic import Candidates, Doubles, fitted, score  # noqa: E402
-from ranking import BM25, fused, quality  # noqa: E402
+from ranking import BM25, apart, fused, quality  # noqa: E402
 from rarity import Rarity  # noqa: E402
 from reader import PASSAGE_PREFIX, QUESTION_PREFIX, Centres, Reader  # noqa: E402
+from reading import BUDGET  # noqa: E402
 from remember import Remembering  # noqa: E402
-from sets import Set, covidqa, mixed, rumeddanet, scifact, xquad  # noqa: E402
+from sets import Set, calibration, covidqa, mixed, rumeddanet, scifact, xquad  # noqa: E402
 from words import is_cyrillic  # noqa: E402
 
 CANDIDATES = 13
+Stored = dict[str, dict[str, list[float]]]
 PAIRS = (("ru", "ru"), ("en", "en"), ("ru", "en"), ("en", "ru"))
 SIDES = {True: "same_script", False: "other_script"}
 
@@ -50,14 +52,15 @@ def main() -> None:
     options = arguments()
     encoder = Remembering.load(options.encoder)
     encoder.open(options.cache / "states.pickle")
-    train = asked_of(training(options.data, encoder), options)
+    samples = calibration(HERE.parents[2], options.encoder / "tokenizer.json")
+    train = asked_of([*training(options.data, encoder), samples], options)
     test = asked_of(testing(options.data, encoder), options)
     centres = centred_on(train, encoder)
     model = LateInteraction(
         Reader(encoder, Rarity.load(options.encoder / "tokenizer.json"), Centres.parsed(centres)),
         Judgement({}),
     )
-    read: Callable[[Set], Ranked] = lambda part: ranked(part, encoder, model)  # noqa: E731
+    read: Callable[[Set], Ranked] = lambda part: ranked(part, encoder, model, centres)  # noqa: E731
     learned = fitted([question for part in map(read, train) for question in part.questions])
     encoder.close()
     measured = [read(part) for part in test]
@@ -101,7 +104,7 @@ def training(data: Path, encoder: Remembering) -> list[Set]:
         rumeddanet(data, "train"),
         covidqa(data, tokens, odd=False),
         *(xquad(data, tokens, asked, read, odd=False) for asked, read in PAIRS),
-        *(mixed(data, tokens, asked, read, odd=False) for asked, read in PAIRS[2:]),
+        *(mixed(data, tokens, asked, read, odd=False) for asked, read in PAIRS),
     ]
 
 
@@ -112,7 +115,7 @@ def testing(data: Path, encoder: Remembering) -> list[Set]:
         rumeddanet(data, "dev"),
         covidqa(data, tokens, odd=True),
         *(xquad(data, tokens, asked, read, odd=True) for asked, read in PAIRS),
-        *(mixed(data, tokens, asked, read, odd=True) for asked, read in PAIRS[2:]),
+        *(mixed(data, tokens, asked, read, odd=True) for asked, read in PAIRS),
     ]
 
 
@@ -120,32 +123,38 @@ def counted(encoder: Remembering) -> Callable[[str], int]:
     return lambda text: len(encoder.tokens(text, PASSAGE_PREFIX).ids)
 
 
-def centred_on(parts: Sequence[Set], encoder: Remembering) -> dict[str, dict[str, list[float]]]:
+def centred_on(parts: Sequence[Set], encoder: Remembering) -> Stored:
     """The mean token state of each side and script, over at most 240 texts of each set."""
     texts: dict[tuple[str, str], list[str]] = {}
     for part in parts:
         for side, some in (("questions", part.questions), ("passages", part.passages)):
             for text in list(some.values())[:240]:
                 texts.setdefault((side, "cyrillic" if is_cyrillic(text) else "latin"), []).append(text)
-    centres: dict[str, dict[str, list[float]]] = {}
-    for (side, script), some in texts.items():
+    centres: Stored = {}
+    for (side, script), taken in texts.items():
         prefix = QUESTION_PREFIX if side == "questions" else PASSAGE_PREFIX
-        states = np.concatenate([made.states for made in encoder.token_states(some, prefix)])
+        states = np.concatenate([made.states for made in encoder.token_states(taken, prefix)])
         centres.setdefault(side, {})[script] = [
             round(float(x), 4) for x in states.astype(np.float32).mean(axis=0)
         ]
     return centres
 
 
-def ranked(part: Set, encoder: Remembering, model: LateInteraction) -> Ranked:
+def ranked(part: Set, encoder: Remembering, model: LateInteraction, centres: Stored) -> Ranked:
     keys, texts = list(part.passages), list(part.passages.values())
+    both = len({is_cyrillic(text) for text in texts}) > 1
     words, vectors = BM25(texts), encoder.vectors(texts, PASSAGE_PREFIX)
-    asked = encoder.vectors(list(part.questions.values()), QUESTION_PREFIX)
+    asked = list(part.questions.values())
+    asked_vectors = encoder.vectors(asked, QUESTION_PREFIX)
+    if both:
+        vectors = apart(vectors, texts, centres["passages"])
+        asked_vectors = apart(asked_vectors, asked, centres["questions"])
     found = [
         fused([words(question), vectors @ vector], CANDIDATES)
-        for question, vector in zip(part.questions.values(), asked, strict=True)
+        for question, vector in zip(asked, asked_vectors, strict=True)
     ]
     named = list(zip(part.questions.items(), found, strict=True))
+    model.budget = 100_000 if part.whole else BUDGET
     rows = read_rows([(question, texts[place]) for (_, question), best in named for place in best], model)
     questions = [
         Candidates(
@@ -170,7 +179,7 @@ def read_rows(pairs: Sequence[tuple[str, str]], model: LateInteraction) -> Itera
 def report(parts: Sequence[Ranked], learned: dict[bool, Doubles]) -> None:
     for part in parts:
         print(f"\n{part.name}: {len(part.questions)} questions")
-        show("fused", part, lambda question: -np.arange(len(question.rows)))
+        show("fused", part, lambda question: -np.arange(len(question.rows), dtype=np.float64))
         show("reranked", part, lambda question: score(question, learned))
     for same, weight in learned.items():
         print(f"\n{SIDES[same]}", dict(zip((*NAMES, "constant"), weight.round(2).tolist(), strict=True)))
@@ -204,7 +213,7 @@ def threshold(parts: Sequence[Ranked], learned: dict[bool, Doubles], kept: float
 
 
 def write(
-    centres: dict[str, dict[str, list[float]]],
+    centres: Stored,
     learned: dict[bool, Doubles],
     found: dict[str, float],
     data: Path,

@@ -38,9 +38,9 @@ def apart(group: Candidates) -> Doubles:
 
 def score(group: Candidates, weights: dict[bool, Doubles]) -> Doubles:
     """Log odds of each candidate, [candidates]."""
-    return np.where(
-        group.same_script, *(group.rows @ weights[same][:-1] + weights[same][-1] for same in (True, False))
-    )
+    same, other = (group.rows @ weights[side][:-1] + weights[side][-1] for side in (True, False))
+    odds: Doubles = np.where(group.same_script, same, other)
+    return odds
 
 
 def _fitted(groups: list[Candidates]) -> Doubles:

@@ -2,11 +2,11 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from e5_encoder import Floats
-from words import words
+from e5_encoder import Floats, normalised
+from words import is_cyrillic, words
 
 K1, B, FUSION_K, DEPTH = 1.2, 0.75, 60, 100
 
@@ -30,6 +30,13 @@ class BM25:
             rarity = math.log(1 + (len(scores) - len(places) + 0.5) / (len(places) + 0.5))
             scores[places] += rarity * times * (K1 + 1) / (times + self._norm[places])
         return scores
+
+
+def apart(vectors: Floats, texts: Sequence[str], centre: Mapping[str, Sequence[float]]) -> Floats:
+    """Unit vectors about the mean of their script, [texts, dimension]: as they are, the nearest to a
+    question are all in its own language."""
+    means = [centre["cyrillic" if is_cyrillic(text) else "latin"] for text in texts]
+    return normalised(vectors - normalised(np.array(means, np.float32)))
 
 
 def fused(legs: Sequence[Floats], most: int) -> list[int]:

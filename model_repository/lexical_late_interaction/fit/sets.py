@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from sample_parents import Section, sections
 from sentences import sentences
 
 # Paragraphs of at most so many tokens are one window: reading them costs nothing new for each question.
@@ -15,12 +16,14 @@ Row = dict[str, object]
 
 
 class Set(NamedTuple):
-    """passages and questions by id; answers: the ids of the passages that answer each question."""
+    """passages and questions by id; answers: the ids of the passages that answer each question. whole: let
+    the encoder read passages whole, so that each is read once and not anew for every question."""
 
     name: str
     passages: dict[str, str]
     questions: dict[str, str]
     answers: dict[str, set[str]]
+    whole: bool = False
 
 
 def scifact(data: Path, split: str) -> Set:
@@ -56,13 +59,39 @@ def xquad(data: Path, tokens: Callable[[str], int], asked: str, read: str, odd: 
 
 
 def mixed(data: Path, tokens: Callable[[str], int], asked: str, read: str, odd: bool) -> Set:
-    """As `xquad`, the paragraphs of the other half in the question's own language: the answer is in the
-    other language, the temptation in one's own."""
-    foreign, own = xquad(data, tokens, asked, read, odd), xquad(data, tokens, asked, asked, odd)
+    """As `xquad`, among paragraphs of the other half in the language that does not hold the answer."""
+    part = xquad(data, tokens, asked, read, odd)
+    others = xquad(data, tokens, asked, "en" if read == "ru" else "ru", odd)
     half = articles(data, odd)
-    passages = {key: text for key, text in foreign.passages.items() if key[3:] in half}
-    passages |= {key: text for key, text in own.passages.items() if key[3:] not in half}
-    return foreign._replace(name=f"xquad {asked}→{read} among {asked}", passages=passages)
+    passages = {key: text for key, text in part.passages.items() if key[3:] in half}
+    passages |= {key: text for key, text in others.passages.items() if key[3:] not in half}
+    return part._replace(name=f"{part.name} among both", passages=passages)
+
+
+def calibration(root: Path, tokenizer: Path) -> Set:
+    """The samples' calibration questions that have an answer, against the sample knowledge base."""
+    parents = dict(enumerate(sections(tokenizer)))
+    asked = {str(row["id"]): row for row in rows(root / "samples" / "calibration.jsonl") if row["answerable"]}
+    answers = {
+        key: {str(place) for place, one in parents.items() if evident(row, one)} for key, row in asked.items()
+    }
+    return Set(
+        "samples",
+        {str(place): f"{one.above}\n{one.text}" for place, one in parents.items()},
+        {key: str(row["question"]) for key, row in asked.items()},
+        answers,
+        whole=True,
+    )
+
+
+def evident(row: Row, section: Section) -> bool:
+    """Whether the section holds a piece of the evidence."""
+    ways = row["evidence"]
+    assert isinstance(ways, list)
+    text = " ".join(section.text.split())
+    return any(
+        quote["document"] == section.document and quote["quote"] in text for way in ways for quote in way
+    )
 
 
 def articles(data: Path, odd: bool) -> set[str]:
