@@ -1,4 +1,7 @@
-"""The README's list of files, made from each file's own first sentence: `make tree` writes it anew."""
+"""What the README repeats of the code: its files in their own first words, and the table of settings.
+
+`make tree` writes both anew.
+"""
 
 import ast
 import subprocess
@@ -6,10 +9,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
+from cli import settings_table
 from cli.places import ROOT
 
 README = ROOT / "README.md"
-BEGIN, END = "<!-- files: make tree -->\n", "<!-- end of files -->"
 ROOMS = {
     "protos": "the contracts, nothing else",
     "radrag": "what every process stands on",
@@ -38,9 +41,14 @@ def tracked() -> list[str]:
 
 
 def written(readme: str, files: list[str]) -> str:
-    """The README with its list of files made anew."""
-    head, rest = readme.split(BEGIN)
-    return f"{head}{BEGIN}{listing(files)}\n{END}{rest.split(END)[1]}"
+    """The README with its two lists made anew."""
+    return _filled(_filled(readme, "files", listing(files)), "settings", "\n".join(settings_table.lines()))
+
+
+def _filled(readme: str, block: str, text: str) -> str:
+    begin, end = f"<!-- {block}: make tree -->\n", f"<!-- end of {block} -->"
+    head, rest = readme.split(begin)
+    return f"{head}{begin}{text}\n{end}{rest.split(end)[1]}"
 
 
 def _room(room: str, files: list[str]) -> str:
@@ -90,7 +98,7 @@ def _linked(path: Path) -> bool:
 
 
 def main() -> None:
-    """Writes the list into the README."""
+    """Writes the lists into the README."""
     README.write_text(written(README.read_text(encoding="utf-8"), tracked()), encoding="utf-8")
 
 
