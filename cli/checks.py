@@ -25,6 +25,7 @@ MODULES = {
     "docling": "ingest",
     "bs4": "ingest",
     "tokenizers": "ingest",
+    "alembic": "ingest",
     "rich": "console",
 }
 # The converted files and the parameter of config.pbtxt that pins each.

@@ -20,10 +20,12 @@ def distractors(
     Document n goes to topic n modulo their number. Raises DatasetError; fewer when the folders hold fewer.
     """
     items: list[Item] = []
+    seen: set[str] = set()  # the catalogue refuses the text of another document
     for (folder, document), topic in zip(_by_turns(folders), cycle(topics), strict=False):
         if children <= 0:
             break
-        made = count(document)
+        made = 0 if document.text in seen else count(document)
+        seen.add(document.text)
         if made:
             items.append(_written(out, f"{folder.name}-{len(items)}", document, topic))
             children -= made

@@ -55,6 +55,7 @@ async def _lacks_models(environ: Mapping[str, str]) -> list[str]:
 def _environ(home: Path, environ: Mapping[str, str], shared: bool) -> dict[str, str]:
     """The settings given, with a home of its own and the lowest free ports above the usual ones."""
     own = {**environ, "RADRAG_HOME": str(home), "RADRAG_INDEX_PATH": str(home / "index")}
+    own.pop("RADRAG_CATALOGUE_URL", None)
     for shift in range(demo.STEP, demo.HIGHEST, demo.STEP):
         moved = own | {
             name: value

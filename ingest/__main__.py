@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -26,6 +27,8 @@ from ingest.work import config_of, works
 from radrag import serving, telemetry
 from radrag.knowledge.v1 import knowledge_pb2_grpc
 from radrag.settings import Settings
+
+log = logging.getLogger(__name__)
 
 MEGABYTE = 1_000_000
 
@@ -86,12 +89,21 @@ async def served(settings: Settings, wanted: Plan, home: Path) -> AsyncIterator[
         uploads = Uploads(home / "uploads", wanted.files.file_bytes)
         upkeep = Upkeep(curation, jobs.table, uploads)
         running = [asyncio.create_task(jobs.run()), asyncio.create_task(upkeep.run())]
+        for task in running:
+            task.add_done_callback(stop_without)
         try:
             yield KnowledgeService(curation, jobs, uploads, wanted.topics, config_of(wanted))
         finally:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
+
+
+def stop_without(task: "asyncio.Task[None]") -> None:
+    """Ends the process when its work has ended by a fault: whoever started it starts it again."""
+    if not task.cancelled() and (fault := task.exception()) is not None:
+        log.error("the service's work ended: %s", type(fault).__name__)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 async def main(settings: Settings) -> None:

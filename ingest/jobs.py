@@ -36,7 +36,8 @@ class Jobs:
 
     async def run(self) -> None:
         """Works until it is cancelled; what is running then is taken over by whoever comes next."""
-        await self.table.take_over()
+        with suppress(Unavailable):  # the upkeep tries again
+            await self.table.take_over()
         async with asyncio.TaskGroup() as group:
             for _ in range(self._at_once):
                 group.create_task(self._worker())
@@ -64,7 +65,8 @@ class Jobs:
     async def _beats(self, job: Job) -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
-            await self.table.alive(job.job_id)
+            with suppress(Unavailable):  # logged where it arose; the next beat may be heard
+                await self.table.alive(job.job_id)
 
     async def _one(self, job: Job) -> None:
         try:
