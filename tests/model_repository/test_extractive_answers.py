@@ -8,7 +8,8 @@ from answer import insufficient, pieces
 from e5_encoder import Encoder
 from extractive import Cancelled, Extractive
 
-from tests.model_repository.conftest import FILES, MODEL_REPOSITORY
+from cli.model_environment import MODEL_REPOSITORY
+from tests.model_repository.conftest import FILES
 
 FOLDER = MODEL_REPOSITORY / "extractive" / "1"
 RERANKER = MODEL_REPOSITORY / "lexical_late_interaction" / "1"

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -35,13 +36,20 @@ def inputs(text: bytes, **others: bool | str) -> list[aio.InferInput]:
     return tensors
 
 
-def started(
-    client: aio.InferenceServerClient, text: bytes, **others: bool | str
-) -> AsyncIterator[tuple[aio.InferResult, Exception | None]]:
+class Stream(Protocol):
+    """What tritonclient returns for a stream."""
+
+    def __aiter__(self) -> AsyncIterator[tuple[aio.InferResult, Exception | None]]: ...
+
+    def cancel(self) -> bool: ...
+
+
+def started(client: aio.InferenceServerClient, text: bytes, **others: bool | str) -> Stream:
     async def requests() -> AsyncIterator[dict[str, object]]:
         yield {"model_name": "extractive", "inputs": inputs(text, **others)}
 
-    return client.stream_infer(requests())
+    stream: Stream = client.stream_infer(requests())
+    return stream
 
 
 async def parts(client: aio.InferenceServerClient, text: str | bytes, **others: bool | str) -> list[Part]:
@@ -144,7 +152,7 @@ async def test_a_cancelled_stream_stops_within_a_second(client: aio.InferenceSer
     heavy = prompt(QUESTION, sources=(("Limits", long),) * 12).encode()
     quick = prompt("?!")
     stream = started(client, heavy, stream=True)
-    reading = asyncio.ensure_future(anext(stream))
+    reading = asyncio.ensure_future(anext(aiter(stream)))
     await asyncio.sleep(0.3)
     assert not reading.done(), "the work is too short to be cancelled"
     stream.cancel()

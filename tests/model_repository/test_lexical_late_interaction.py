@@ -9,7 +9,8 @@ import pytest
 from e5_encoder import Encoder
 from late_interaction import LONGEST_PASSAGE, LONGEST_QUESTION, LateInteraction
 
-from tests.model_repository.conftest import FILES, MODEL_REPOSITORY
+from cli.model_environment import MODEL_REPOSITORY
+from tests.model_repository.conftest import FILES
 
 FOLDER: Path = MODEL_REPOSITORY / "lexical_late_interaction" / "1"
 QUESTION = "Каков предел дозы для персонала за год?"

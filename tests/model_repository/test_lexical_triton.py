@@ -12,8 +12,9 @@ from late_interaction import LONGEST_PASSAGE, LateInteraction
 from tritonclient.grpc import aio
 from tritonclient.utils import InferenceServerException
 
+from cli.model_environment import MODEL_REPOSITORY
 from cli.triton_server import TritonServer
-from tests.model_repository.conftest import FILES, MODEL_REPOSITORY
+from tests.model_repository.conftest import FILES
 from tests.model_repository.test_e5_triton import settled
 
 MODEL = "lexical_late_interaction"

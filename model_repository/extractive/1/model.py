@@ -1,4 +1,4 @@
-"""Triton's side of the generator: the vLLM backend's tensors in and out. The model itself is extractive.py."""
+"""Triton's side of the generator: the vLLM backend's tensors in and out. The model is extractive.py."""
 
 # The stub fills pb_utils in only later: its types exist when annotations are read, not when they are run.
 from __future__ import annotations
