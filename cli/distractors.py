@@ -1,7 +1,6 @@
 """Documents that answer nothing, spread over all topics: is the evidence still found among thousands?"""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import cycle
 from pathlib import Path
 
 from evaluation.datasets import Document, canonical
@@ -21,12 +20,13 @@ def distractors(
     """
     items: list[Item] = []
     seen: set[str] = set()  # the catalogue refuses the text of another document
-    for (folder, document), topic in zip(_by_turns(folders), cycle(topics), strict=False):
+    for folder, document in _by_turns(folders):
         if children <= 0:
             break
         made = 0 if document.text in seen else count(document)
         seen.add(document.text)
         if made:
+            topic = topics[len(items) % len(topics)]
             items.append(_written(out, f"{folder.name}-{len(items)}", document, topic))
             children -= made
     return items

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from cli import places
 from cli.exits import Exit
 from cli.terminal import Terminal
-from evaluation.calibrate import KEEP
+from evaluation.calibrate import KEEP, NoThreshold
 from evaluation.jsonl import DatasetError
 from evaluation.tally import REQUIRABLE
 
@@ -27,6 +27,9 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     except DatasetError as error:
         screen.note(f"radrag eval: {error}")
         return Exit.USAGE
+    except NoThreshold as error:
+        screen.note(f"radrag eval: {error}")
+        return Exit.FAILURE
 
 
 def parsed(words: Sequence[str]) -> argparse.Namespace:

@@ -15,11 +15,12 @@ from cli.terminal import Terminal
 from evaluation import calibrate, questions
 from evaluation.bounded import each
 from evaluation.calibrate import Case, Degraded, Point
-from evaluation.functional import holds_a_path
+from evaluation.functional import holds_a_path, lacking
 from evaluation.provenance import provenance
 from evaluation.questions import Question
 from gateway.support import coverage
 from ingest.manifest import read_manifest
+from radrag.errors import Unavailable
 from radrag.settings import Settings
 from radrag.triton import ModelServer
 
@@ -59,6 +60,8 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
 async def _cases(asked: Sequence[Question], running: Running, at_once: int, screen: Terminal) -> list[Case]:
     async def case(question: Question) -> Case:
         reply = await running.client.search(question.text)
+        if missing := lacking(reply.warnings):
+            raise Unavailable(f"nothing is calibrated without {', '.join(missing)}", "DEGRADED")
         best = reply.ranked_parents[0].scores if reply.ranked_parents else None
         sources = [one.document.document_id for one in reply.ranked_parents]
         found = holds_a_path(question, sources)

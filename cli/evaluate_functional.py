@@ -33,6 +33,9 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     else:
         screen.table(*report.functional_table(groups))
         screen.table(*report.failure_table(failed))
+    degraded = sum(bool(one.missing) for one in verdicts)
+    if degraded:
+        screen.note(f"{degraded} of {len(verdicts)} replies were degraded: a part was missing or too slow")
     short = tally.below(groups["all"], dict(given.require))
     for sentence in short:
         screen.note(sentence)

@@ -19,7 +19,7 @@ from radrag.client import AsyncClient
 from radrag.settings import Settings
 from radrag.triton import ModelServer
 
-SECONDS = 180.0  # an evaluation would rather wait than lose a question
+SECONDS = 600.0  # an evaluation would rather wait than lose a question
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ from itertools import pairwise
 KEEP = 0.97
 
 
+class NoThreshold(ValueError):
+    """The cases give no threshold; the message says why."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A calibration question. `score` is its best rerank score, None where nothing was found.
@@ -62,21 +66,23 @@ def curve(cases: Sequence[Case]) -> list[Point]:
 
 
 def chosen(points: Sequence[Point], keep: float = KEEP) -> Point:
-    """The point by the rule above. Raises ValueError without points."""
-    if not points:
-        raise ValueError("no case has a score: nothing to calibrate")
-    most = max(point.kept for point in points)
-    fair = [point for point in points if point.kept >= min(keep, most)]
+    """The point by the rule above. Raises NoThreshold when none keeps enough."""
+    fair = [point for point in points if point.kept >= keep]
+    if not fair:
+        raise NoThreshold(f"no point keeps {keep} of the right answers: too many have no score")
     return max(fair, key=lambda point: (point.refused, point.kept))
 
 
 def degraded(cases: Sequence[Case], steps: Iterable[float] = ()) -> Degraded:
-    """The pair (coverage, cosine) with the greatest Youden's J on a grid; of equal ones the stricter."""
+    """The pair by the rule above, on a grid: coverage in twentieths, every cosine there is.
+
+    Raises NoThreshold.
+    """
     coverages = sorted(steps or (step / 20 for step in range(6, 21)))
     cosines = sorted({round(cosine, 3) for case in cases for _, cosine in case.degraded})
     pairs = [_pair(cases, coverage, cosine) for coverage in coverages for cosine in cosines]
     if not pairs:
-        raise ValueError("no case has candidates: nothing to calibrate")
+        raise NoThreshold("no case has candidates with a cosine")
     return max(pairs, key=lambda one: (round(one.kept + one.refused, 9), one.coverage, one.cosine))
 
 

@@ -51,6 +51,7 @@ class Verdict:
     seconds: float
     error: str = ""
     unsupported: int = 0  # sentences that no source supports, flagged or dropped
+    missing: tuple[str, ...] = ()  # parts the reply had to do without: reranker, dense, …
 
     @property
     def answered(self) -> bool:
@@ -111,12 +112,20 @@ def judged(question: Question, answer: Answer, fixed_messages: Collection[str]) 
         best_rerank=max(scores, default=None),
         seconds=answer.seconds,
         error=answer.error,
-        unsupported=sum(one.kind == pb.Warning.KIND_UNSUPPORTED_SENTENCE for one in _warnings(reply)),
+        unsupported=sum(
+            one.kind == pb.Warning.KIND_UNSUPPORTED_SENTENCE for one in _warnings(reply.warnings)
+        ),
+        missing=lacking(reply.warnings),
     )
 
 
-def _warnings(reply: pb.GenerateResponse) -> Iterable[pb.Warning]:
-    return cast("Iterable[pb.Warning]", reply.warnings)  # to mypy the field is of the builtin of that name
+def lacking(warnings: object) -> tuple[str, ...]:
+    """The parts that a reply with these `warnings` had to do without."""
+    return tuple(one.detail for one in _warnings(warnings) if one.kind == pb.Warning.KIND_DEGRADED)
+
+
+def _warnings(warnings: object) -> Iterable[pb.Warning]:
+    return cast("Iterable[pb.Warning]", warnings)  # to mypy the field is of the builtin of that name
 
 
 def holds_a_path(question: Question, documents: Collection[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.calibrate import Case, Degraded, chosen, curve, degraded
+from evaluation.calibrate import Case, Degraded, NoThreshold, chosen, curve, degraded
 
 
 def cases(right: list[float], wrong: list[float]) -> list[Case]:
@@ -42,10 +42,16 @@ def test_nothing_found_is_a_refusal() -> None:
 
 
 def test_without_scores_there_is_no_threshold() -> None:
-    with pytest.raises(ValueError, match="no case has a score"):
+    with pytest.raises(NoThreshold, match="no point keeps"):
         chosen(curve([]))
-    with pytest.raises(ValueError, match="no case has candidates"):
+    with pytest.raises(NoThreshold, match="no case has candidates"):
         degraded([])
+
+
+def test_right_answers_without_a_score_are_not_calibrated_away() -> None:
+    """Half of them came without a rerank score: a threshold would only hide that the reranker was missing."""
+    with pytest.raises(NoThreshold):
+        chosen(curve([*cases([0.8], [0.2]), Case("unscored", True, None)]))
 
 
 def test_without_a_reranker_one_candidate_must_hold_both() -> None:

@@ -80,6 +80,13 @@ def test_a_question_out_of_scope_is_not_what_a_near_miss_expects() -> None:
     assert not verdict(NEAR_MISS, reply).passed
 
 
+def test_a_degraded_reply_names_what_it_lacked() -> None:
+    reply = refused()
+    reply.warnings.add(kind=pb.Warning.KIND_DEGRADED, detail="reranker")
+    reply.warnings.add(kind=pb.Warning.KIND_TRUNCATED, detail="embedder")
+    assert verdict(NEAR_MISS, reply).missing == ("reranker",)
+
+
 async def test_a_failed_call_is_a_verdict_of_its_own() -> None:
     async def generate(question: str) -> pb.GenerateResponse:
         if question == LENS.text:

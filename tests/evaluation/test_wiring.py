@@ -82,7 +82,8 @@ def test_per_collection_gives_each_topic_its_share_and_global_does_not() -> None
 
 def corpus(folder: Path, count: int) -> Path:
     folder.mkdir()
-    lines = [json.dumps({"_id": f"d/{n}", "title": f"T{n}", "text": "one two"}) for n in range(count)]
+    texts = [f"{folder.name} {n}" for n in range(count)] + [f"{folder.name} 0"]  # the last is told again
+    lines = [json.dumps({"_id": f"d/{n}", "title": f"T{n}", "text": text}) for n, text in enumerate(texts)]
     (folder / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return folder
 
@@ -94,10 +95,10 @@ def test_distractors_go_round_topics_and_folders(tmp_path: Path) -> None:
         "distractor-x-0", "distractor-y-1", "distractor-x-2", "distractor-y-3",
     ]  # fmt: skip
     assert [item.metadata.topic for item in items] == ["safety", "physics", "anatomy", "safety"]
-    assert all(item.path.read_text(encoding="utf-8") == "one two" for item in items)
+    assert [item.path.read_text(encoding="utf-8") for item in items] == ["x 0", "y 0", "x 1", "y 1"]
 
 
-def test_fewer_distractors_when_the_folders_hold_fewer(tmp_path: Path) -> None:
+def test_fewer_distractors_when_the_folders_hold_fewer_different_texts(tmp_path: Path) -> None:
     items = distractors([corpus(tmp_path / "x", 3)], 100, ("safety",), lambda _: 1, tmp_path / "out")
     assert len(items) == 3
 
