@@ -51,7 +51,8 @@ async def test_it_runs_in_a_session_of_its_own_and_is_found_again(child: Child) 
 async def test_it_inherits_no_open_file_of_ours(child: Child, tmp_path: Path) -> None:
     with (tmp_path / "secret").open("w") as file:
         os.set_inheritable(file.fileno(), True)
-        pid = start(child, SLEEPER)
+        pid = start(child, "print('loaded', flush=True); " + SLEEPER)
+        assert until(lambda: child.last_lines() == ["loaded"])
         handles = {os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd")}
     assert handles <= {"/dev/null", str(child.log)}
 
