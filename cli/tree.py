@@ -35,7 +35,7 @@ def listing(files: list[str]) -> str:
 
 def tracked() -> list[str]:
     """The project's files as git knows them, links left out."""
-    line = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    line = ["git", "ls-files"]
     names = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return sorted(name for name in set(names) if (ROOT / name).is_file() and not _linked(ROOT / name))
 

@@ -61,8 +61,7 @@ class Settings:
     openai_body: str = _setting(
         '{"chat_template_kwargs": {"enable_thinking": false}}',
         "gateway",
-        "JSON object sent there with every prompt beside sampling; the default keeps Qwen3 on vLLM or llama.cpp"
-        " from thinking aloud.",
+        "JSON object sent there beside the prompt and sampling; the default keeps Qwen3 from thinking.",
     )
     models: Path = _setting(
         Path("/models"), "cli", "Folder of model weights; the model servers read them from there too."

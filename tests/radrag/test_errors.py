@@ -72,7 +72,7 @@ async def test_an_unknown_failure_keeps_its_text_to_itself() -> None:
     seen = await raised(ValueError(SECRET))
     assert seen.code().name == "INTERNAL"
     assert SECRET not in str(seen.details()) + str(seen.trailing_metadata())
-    assert "request " in seen.details()
+    assert "request " in str(seen.details())
 
 
 async def test_a_dead_server_is_unavailable() -> None:
