@@ -10,7 +10,10 @@ E5 = MODEL_REPOSITORY / "e5_small"
 FILES = E5 / "1"
 # Last on the path: their names are short and must not hide anybody's.
 sys.path += [str(FILES), str(E5 / "convert")]
-sys.path += [str(MODEL_REPOSITORY / model / "1") for model in ("frida", "qwen3_reranker", "lexical_late_interaction", "extractive")]
+sys.path += [
+    str(MODEL_REPOSITORY / model / "1")
+    for model in ("frida", "qwen3_reranker", "lexical_late_interaction", "extractive", "gguf")
+]
 
 from e5_encoder import Encoder  # noqa: E402 - it lies in the model's folder
 
