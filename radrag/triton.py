@@ -103,10 +103,14 @@ class ModelServer:
             headers=_headers(),
         )
         try:
+            failure = None
             async for result, error in stream:
-                if error is not None:
-                    raise self._translated(error)
-                yield _piece(result)
+                failure = failure or error
+                if failure is None:
+                    yield _piece(result)
+            # Raised at the end only: cancelled while it says why it failed, Triton 2.51 keeps the request.
+            if failure is not None:
+                raise self._translated(failure)
         except grpc.RpcError as error:
             raise self._translated(error) from error
         finally:

@@ -1,12 +1,11 @@
 """The OpenAI-compatible generator against a real HTTP server of raw bytes: answers, failures, leaving."""
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,19 +17,11 @@ from radrag import call
 from radrag.errors import DeadlineExceeded, ModelUnavailable, Overloaded
 from radrag.settings import SettingError
 from radrag.triton import Piece
+from tests.gateway.openai_stand import DONE, HEAD, Script, Stand, chunk, event, standing
 
 SECRET = "доза CANARY"
 PROMPT = MESSAGES.render("Rules.", SECRET)
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-
-def event(text: str = "", reason: str | None = None, **more: object) -> bytes:
-    choice = {"index": 0, "delta": {"content": text} | more, "finish_reason": reason}
-    return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"
-
-
 USAGE = b'data: {"choices": [], "usage": {"prompt_tokens": 21, "completion_tokens": 3}}\n\n'
-DONE = b"data: [DONE]\n\n"
 ANSWER = [
     event("", role="assistant"),
     event("Пре"),
@@ -42,50 +33,19 @@ ANSWER = [
 ]
 
 
-@dataclass
-class Stand:
-    """A server that sends what `script` writes, and remembers what it was asked."""
-
-    script: Callable[["Stand", asyncio.StreamWriter], Awaitable[None]]
-    listed: bytes = b'{"data": [{"id": "qwen"}]}'
-    asked: list[dict[str, object]] = field(default_factory=list)
-    heads: list[str] = field(default_factory=list)
-    left: asyncio.Event = field(default_factory=asyncio.Event)
-    url: str = ""
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                self.heads.append(head)
-                if head.startswith("GET"):
-                    length = len(self.listed)
-                    writer.write(
-                        f"HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n".encode() + self.listed
-                    )
-                    continue
-                length = int(head.lower().split("content-length: ")[1].split("\r\n")[0])
-                self.asked.append(json.loads(await reader.readexactly(length)))
-                await self.script(self, writer)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            self.left.set()
-        finally:
-            writer.close()
-
-
-def chunks(*parts: bytes) -> Callable[[Stand, asyncio.StreamWriter], Awaitable[None]]:
+def chunks(*parts: bytes) -> Script:
     """A whole reply: each part a chunk of its own, sent at once."""
 
     async def script(stand: Stand, writer: asyncio.StreamWriter) -> None:
         writer.write(HEAD)
         for part in (*parts, b""):
-            writer.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+            writer.write(chunk(part))
             await writer.drain()
 
     return script
 
 
-def raw(*parts: bytes) -> Callable[[Stand, asyncio.StreamWriter], Awaitable[None]]:
+def raw(*parts: bytes) -> Script:
     """These bytes, and then the connection dies."""
 
     async def script(stand: Stand, writer: asyncio.StreamWriter) -> None:
@@ -102,7 +62,7 @@ async def endless(stand: Stand, writer: asyncio.StreamWriter) -> None:
     writer.write(HEAD)
     part = event("word ")
     while not writer.is_closing():
-        writer.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+        writer.write(chunk(part))
         await writer.drain()
         await asyncio.sleep(0.01)
     raise ConnectionError
@@ -115,34 +75,10 @@ async def silent(stand: Stand, writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(60)
 
 
-def status(line: str, body: str = SECRET, **headers: str) -> Callable[..., Awaitable[None]]:
+def status(line: str, body: str = SECRET, **headers: str) -> Script:
     lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
     length = len(body.encode())
     return raw(f"HTTP/1.1 {line}\r\n{lines}Content-Length: {length}\r\n\r\n{body}".encode())
-
-
-@asynccontextmanager
-async def standing(
-    script: Callable[[Stand, asyncio.StreamWriter], Awaitable[None]], **body: object
-) -> AsyncIterator[tuple[Stand, OpenAIGenerator]]:
-    stand, running = Stand(script), set[asyncio.Task[None]]()
-
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        running.add(task := asyncio.ensure_future(stand.serve(reader, writer)))
-        await asyncio.gather(task, return_exceptions=True)
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
-    stand.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    generator = OpenAIGenerator(Target(stand.url, "qwen"), body, 5)
-    try:
-        yield stand, generator
-    finally:
-        await generator.close()
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        server.close()
-        await server.wait_closed()
 
 
 async def written(generator: OpenAIGenerator, most: int = 7) -> list[Piece]:
@@ -220,9 +156,9 @@ async def test_a_server_without_counts_and_without_a_closing_mark_is_fine() -> N
         assert (await written(generator))[-1] == Piece("", "stop", 0, 0)
 
 
-MISSING: dict[str, Callable[..., Awaitable[None]]] = {
+MISSING: dict[str, Script] = {
     "dies in the middle": raw(HEAD, b"40\r\n", event("Пре")[:30]),
-    "dies after a piece": raw(HEAD, f"{len(event('a')):x}\r\n".encode(), event("a"), b"\r\n"),
+    "dies after a piece": raw(HEAD, chunk(event("a"))),
     "ends before its answer": chunks(event("a"), DONE),
     "fails in the middle": chunks(event("a"), b'data: {"error": {"message": "CANARY"}}\n\n', DONE),
     "sends no JSON": chunks(event("a"), b"data: {CANARY\n\n", DONE),
@@ -242,7 +178,7 @@ MISSING: dict[str, Callable[..., Awaitable[None]]] = {
 
 @pytest.mark.parametrize("script", MISSING.values(), ids=MISSING)
 async def test_a_server_that_fails_is_a_missing_model_and_nothing_of_the_text_is_told(
-    script: Callable[..., Awaitable[None]], caplog: pytest.LogCaptureFixture
+    script: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
         async with standing(script) as (_, generator):
@@ -282,7 +218,7 @@ async def test_a_server_that_gave_up_waiting_is_a_deadline(line: str) -> None:
 
 @pytest.mark.parametrize("script", [silent, endless])
 async def test_the_callers_deadline_ends_it_whether_or_not_something_comes(
-    script: Callable[..., Awaitable[None]],
+    script: Script,
 ) -> None:
     async with standing(script) as (stand, generator):
         began = time.monotonic()

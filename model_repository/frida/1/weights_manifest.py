@@ -111,13 +111,20 @@ def require_pins(manifest: Manifest, parameters: dict[str, str]) -> None:
     for parameter, pin in pins(manifest).items():
         if parameters.get(parameter) != pin:
             raise WrongBundle(
-                f"{PINNED[parameter]} has sha256 {pin}, config.pbtxt says {parameters.get(parameter)}:"
-                " pin it with `weights_manifest.py pin`"
+                f"{pinned(manifest)[parameter]} has sha256 {pin}, config.pbtxt says"
+                f" {parameters.get(parameter)}: pin it with `weights_manifest.py pin`"
             )
 
 
 def pins(manifest: Manifest) -> dict[str, str]:
-    return {key: manifest.files[name].sha256 for key, name in PINNED.items() if name in manifest.files}
+    return {key: manifest.files[name].sha256 for key, name in pinned(manifest).items()}
+
+
+def pinned(manifest: Manifest) -> dict[str, str]:
+    """What of this bundle is part of a fingerprint, as PINNED; of a lone .gguf file all is."""
+    ggufs = [name for name in manifest.files if name.endswith(".gguf")]
+    known = PINNED | ({"weights_sha256": ggufs[0]} if len(ggufs) == 1 else {})
+    return {key: name for key, name in known.items() if name in manifest.files}
 
 
 def write(folder: Path, name: str, source: str = "") -> Manifest:

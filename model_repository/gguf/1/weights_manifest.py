@@ -1,0 +1,1 @@
+../../frida/1/weights_manifest.py
