@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from cli import kb_arguments
+from cli import kb_arguments, models_arguments
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     _replay(commands)
     _ingest(commands)
     kb_arguments.add(commands)
+    models_arguments.add(commands)
     _evaluation(commands)
     _demo(commands)
     return top

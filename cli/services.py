@@ -94,5 +94,7 @@ def _environ(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
     quiet.hush(kept)
     kept["RADRAG_HOME"] = str(places.home(settings, environ))
     kept["RADRAG_INDEX_PATH"] = str(places.index(settings, environ))
+    if "RADRAG_MODELS" in environ:
+        kept["RADRAG_MODELS"] = str(Path.cwd() / settings.models)
     kept["RADRAG_EMBEDDER_TOKENIZER"] = str(places.tokenizer(settings, environ))
     return kept

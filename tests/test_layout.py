@@ -41,7 +41,8 @@ DISTRIBUTIONS = {
     "docling": "docling_slim",
     "docling_core": "docling_slim",
 }
-NOT_INSTALLED = {*ROOMS, *sys.stdlib_module_names, "samples"}
+# weights_manifest lies in a model's folder: the model servers must do without any package of ours.
+NOT_INSTALLED = {*ROOMS, *sys.stdlib_module_names, "samples", "weights_manifest"}
 FORBIDDEN_NAMES = {"utils", "common", "helpers", "base", "types", "constants"}
 # The public SDK: its users are outside.
 FOR_CALLERS = {"client"}

@@ -57,14 +57,19 @@ def read(folder: Path) -> Manifest:
     path = folder / FILE
     if not path.is_file():
         raise WrongBundle(f"{path} is absent")
+    return parsed(path.read_bytes(), str(path))
+
+
+def parsed(content: bytes, place: str) -> Manifest:
+    """A manifest's content; `place` is where it was found, for the message of WrongBundle."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["format"] != FORMAT:
-            raise WrongBundle(f"{path} has format {content['format']}, known is {FORMAT}")
-        files = {checked(name): File(**entry) for name, entry in content["files"].items()}
-        return Manifest(content["name"], content["source"], files)
+        known = json.loads(content.decode("utf-8"))
+        if known["format"] != FORMAT:
+            raise WrongBundle(f"{place} has format {known['format']}, known is {FORMAT}")
+        files = {checked(name): File(**entry) for name, entry in known["files"].items()}
+        return Manifest(known["name"], known["source"], files)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise WrongBundle(f"{path} is no manifest") from None
+        raise WrongBundle(f"{place} is no manifest") from None
 
 
 def checked(name: str) -> str:
@@ -134,9 +139,13 @@ def write(folder: Path, name: str, source: str = "") -> Manifest:
     visible = [each for each in names if not any(part.startswith(".") for part in each.split("/"))]
     files = {each: File((folder / each).stat().st_size, digest(folder / each)) for each in visible}
     manifest = Manifest(name, source, files)
-    text = json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1, ensure_ascii=False)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8")
+    (folder / FILE).write_text(text(manifest), encoding="utf-8")
     return manifest
+
+
+def text(manifest: Manifest) -> str:
+    """What manifest.json holds."""
+    return json.dumps({"format": FORMAT, **asdict(manifest)}, indent=1, ensure_ascii=False) + "\n"
 
 
 def pin(manifest: Manifest, config: Path) -> None:
