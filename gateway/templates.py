@@ -23,9 +23,12 @@ def _plain(system: str, user: str) -> str:
 
 def _chatml(system: str, user: str) -> str:
     # The empty think block is how Qwen3 is told not to reason aloud.
+    return _chatml_instruct(system, user) + "<think>\n\n</think>\n\n"
+
+
+def _chatml_instruct(system: str, user: str) -> str:
     return (
-        f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n"
-        "<|im_start|>assistant\n<think>\n\n</think>\n\n"
+        f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"
     )
 
 
@@ -43,5 +46,7 @@ MESSAGES = Template(_messages)
 TEMPLATES = {
     "plain": Template(_plain),
     "chatml": Template(_chatml, ("<|im_end|>",)),
+    # Qwen3's Instruct-2507, which never thinks.
+    "chatml_instruct": Template(_chatml_instruct, ("<|im_end|>",)),
     "gemma": Template(_gemma, ("<end_of_turn>",)),
 }

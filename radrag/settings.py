@@ -48,7 +48,7 @@ class Settings:
     generator_url: str = _setting("127.0.0.1:8001", "gateway cli", "gRPC address of the generator's Triton.")
     generator_model: str = _setting("extractive", "gateway cli", "Model behind the generator role.")
     generator_template: str = _setting(
-        "plain", "gateway", "How the prompt is rendered for Triton: plain, chatml, gemma."
+        "plain", "gateway", "How the prompt is rendered for Triton: plain, chatml, chatml_instruct, gemma."
     )
     generator_kind: str = _setting(
         "triton", "gateway", "Where the generator is: triton, or openai (any server with that API)."
@@ -123,6 +123,9 @@ class Settings:
     rrf_k: int = _setting(60, "retrieval", "k of reciprocal rank fusion.")
     dense_weight: float = _setting(1.0, "retrieval", "Weight of the dense leg, 0 and up.")
     bm25_weight: float = _setting(1.0, "retrieval", "Weight of the BM25 leg, 0 and up.")
+    language_share: int = _setting(
+        4, "retrieval", "Places among the reranked parents that each language of the index has at least."
+    )
     bm25_k1: float = _setting(1.2, "retrieval", "BM25: how soon a repeated word stops counting, above 0.")
     bm25_b: float = _setting(0.75, "retrieval", "BM25: how much a passage's length counts, 0 to 1.")
     bm25_avg_len: float = _setting(
