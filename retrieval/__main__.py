@@ -66,6 +66,7 @@ async def main(settings: Settings) -> None:
         settings.topics,
         fuse=WAYS[settings.fusion],
         rrf=Rrf(settings.rrf_k, weights),
+        language_share=settings.language_share,
         wrap=telemetry.traced,
     )
     service = RetrievalService(index, searcher, bm25, topics=settings.topics, store=store.kind)

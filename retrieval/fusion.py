@@ -22,7 +22,10 @@ Fuse: TypeAlias = Callable[[Sequence[Legs], "Rrf", int], list[Scored]]
 
 
 class Rrf(NamedTuple):
-    """The parameters: k, and a weight for each leg (1 where none is given)."""
+    """The parameters: k, and a weight for each leg (1 where none is given).
+
+    A leg that is split, such as `dense:en` and `dense:ru`, has the weight of the whole in each part.
+    """
 
     k: int = 60
     weights: Mapping[str, float] = {}
@@ -31,7 +34,7 @@ class Rrf(NamedTuple):
         """The legs' ids by fused score, best first, ties by id."""
         scores: dict[str, float] = {}
         for name in sorted(legs):
-            weight = self.weights.get(name, 1.0)
+            weight = self.weights.get(name.partition(":")[0], 1.0)
             for rank, found in enumerate(ranked(legs[name]), start=1):
                 scores[found.id] = scores.get(found.id, 0.0) + weight / (self.k + rank)
         return ranked(Scored(*item) for item in scores.items())
@@ -60,6 +63,22 @@ def across(collections: Sequence[Legs], rrf: Rrf, each: int) -> list[Scored]:
         name: [one for legs in collections for one in ranked(legs.get(name, ()))[:each]] for name in names
     }
     return rrf.fuse(merged)
+
+
+def shared(fused: Sequence[Scored], language: Callable[[str], str], most: int, share: int) -> list[Scored]:
+    """The best `most` of a fused list, best first, each language with `share` places if it can fill them.
+
+    Both legs prefer the question's own language; a reranker can only choose from what it is shown.
+    """
+    places = {language(one.id): 0 for one in fused}
+    share, kept = min(share, most // max(len(places), 1)), set()
+    for one in fused:
+        if places[language(one.id)] < share:
+            places[language(one.id)] += 1
+            kept.add(one.id)
+    others = [one.id for one in fused if one.id not in kept]
+    kept.update(others[: most - len(kept)])
+    return [one for one in fused if one.id in kept]
 
 
 WAYS: Mapping[str, Fuse] = {"per_collection": per_collection, "global": across}

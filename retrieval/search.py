@@ -1,20 +1,21 @@
 """Hybrid search: two legs over every topic at once, in one view of the live versions, fused, then parents.
 
 What is in force is decided here and not by the store: a leg asks for more until it is full of children that
-the view knows. It does not know gRPC, or which store it asks.
+the view knows. The dense leg is one leg per language of the index: a small encoder puts passages of the
+question's own language first, and the only answer may stand in the other. It does not know gRPC, or which
+store it asks.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from itertools import chain
 from typing import Protocol, TypeAlias, TypeVar
 
 from radrag.errors import InvalidArgument
 from retrieval import parents
 from retrieval.bm25 import Bm25, SparseVector
 from retrieval.fingerprint import check, check_bm25
-from retrieval.fusion import Fuse, Rrf, Scored
+from retrieval.fusion import Fuse, Rrf, Scored, shared
 from retrieval.question import Found, FoundChild, FoundParent, Question
 from retrieval.snapshot import Generation, View
 from retrieval.store import Above, Among, AtMost, Collection, Hit, Store, Where
@@ -53,10 +54,11 @@ class Searcher:
         *,
         fuse: Fuse,
         rrf: Rrf,
+        language_share: int = 0,
         wrap: Wrap = unwrapped,
     ) -> None:
         self._store, self._reading, self._bm25, self._topics = store, reading, bm25, topics
-        self._fuse, self._rrf, self._wrap = fuse, rrf, wrap
+        self._fuse, self._rrf, self._wrap, self._share = fuse, rrf, wrap, language_share
 
     async def search(self, question: Question) -> Found:
         """The parents that answer best. Raises FailedPrecondition for a generation made otherwise."""
@@ -64,8 +66,9 @@ class Searcher:
             if view.generation is None:
                 return Found([], [DENSE, BM25], "", view.revision)
             legs = await self._legs(question, view.generation)
-            found = {leg: _by_id(chain.from_iterable(one[leg] for one in legs)) for leg in (DENSE, BM25)}
-            children = _children(self._best(question, legs), found)
+            found = {kind: _by_id(_of_kind(kind, legs)) for kind in (DENSE, BM25)}
+            spoken = _languages(found, view.generation)
+            children = _children(self._best(question, legs, spoken), found)
             best = await parents.of_children(self._store, view.generation, children)
             missing = [leg for leg, hits in found.items() if not hits]
             return Found(best, missing, view.generation.name, view.revision)
@@ -79,19 +82,20 @@ class Searcher:
 
     async def _legs(self, question: Question, generation: Generation) -> list[dict[str, list[Hit]]]:
         """What each leg found in each topic that has something."""
-        vectors, where = self._vectors(question, generation), _where(question)
-        wanted = set(question.topics or self._topics) & generation.topics
+        vectors = self._vectors(question, generation)
+        wanted = sorted(set(question.topics or self._topics) & generation.topics)
+        parts = [(BM25, question.languages)] if BM25 in vectors else []
+        if DENSE in vectors:
+            spoken = sorted(generation.languages & set(question.languages or generation.languages))
+            parts += [(f"{DENSE}:{language}", (language,)) for language in spoken]
 
-        async def leg(topic: str, name: str) -> list[Hit]:
-            if name not in vectors:
-                return []
+        async def leg(topic: str, name: str, languages: tuple[str, ...]) -> list[Hit]:
+            kind, where = _kind(name), _where(question, languages)
             full = self._wrap(f"{topic}.{name}", self._full)
-            return await full(Collection(generation.name, topic), vectors[name], where, question, generation)
+            return await full(Collection(generation.name, topic), vectors[kind], where, question, generation)
 
-        found = await asyncio.gather(
-            *(leg(topic, name) for topic in sorted(wanted) for name in (DENSE, BM25))
-        )
-        return [{DENSE: found[at], BM25: found[at + 1]} for at in range(0, len(found), 2)]
+        found = iter(await asyncio.gather(*(leg(topic, *part) for topic in wanted for part in parts)))
+        return [{name: next(found) for name, _ in parts} for _ in wanted]
 
     def _vectors(self, question: Question, generation: Generation) -> dict[str, Vector]:
         """The vector of each leg that is on."""
@@ -123,13 +127,27 @@ class Searcher:
                 return sorted(alive.values(), key=lambda hit: (-hit.score, hit.passage_id))[:wanted]
             limit *= 2
 
-    def _best(self, question: Question, legs: Iterable[Mapping[str, Iterable[Hit]]]) -> list[Scored]:
+    def _best(
+        self,
+        question: Question,
+        legs: Iterable[Mapping[str, Iterable[Hit]]],
+        languages: Mapping[str, str],
+    ) -> list[Scored]:
         scored = [
             {leg: [Scored(hit.passage_id, hit.score) for hit in hits] for leg, hits in one.items()}
             for one in legs
         ]
         fused = self._fuse(scored, self._rrf, question.children_per_topic)
-        return fused[: question.children][: question.parents]
+        kept = shared(fused, languages.__getitem__, question.children, self._share)
+        return shared(kept, languages.__getitem__, question.parents, self._share)
+
+
+def _languages(found: Mapping[str, Mapping[str, Hit]], generation: Generation) -> dict[str, str]:
+    return {
+        passage_id: generation.versions[hit.edition].document.language
+        for hits in found.values()
+        for passage_id, hit in hits.items()
+    }
 
 
 def _check_vector(question: Question, generation: Generation) -> None:
@@ -141,10 +159,18 @@ def _check_vector(question: Question, generation: Generation) -> None:
         raise InvalidArgument("vector", f"must have {expected.dimension} numbers")
 
 
-def _where(question: Question) -> Where:
+def _kind(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _of_kind(kind: str, legs: Iterable[Mapping[str, Iterable[Hit]]]) -> Iterator[Hit]:
+    return (hit for one in legs for name, hits in one.items() if _kind(name) == kind for hit in hits)
+
+
+def _where(question: Question, languages: Sequence[str]) -> Where:
     among = {
         "access_labels": tuple(sorted(question.labels)),
-        "language": question.languages,
+        "language": tuple(languages),
         "category": question.categories,
         "document_id": question.document_ids,
     }

@@ -35,7 +35,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class Generation:
-    """One whole index: what made it, its versions by edition, term frequencies of the live ones, topics."""
+    """One whole index: what made it, its versions by edition, term frequencies of the live ones, topics and
+    languages."""
 
     name: str
     fingerprint: Fingerprint
@@ -43,6 +44,7 @@ class Generation:
     versions: Mapping[str, Version] = field(default_factory=dict)
     frequencies: Frequencies = field(default_factory=Frequencies)
     topics: frozenset[str] = frozenset()
+    languages: frozenset[str] = frozenset()
 
     def live(self) -> list[Version]:
         """The live versions."""
@@ -65,7 +67,8 @@ class Generation:
         new = [one for one in after.values() if one.live and before.get(one.edition) is not one]
         frequencies = total([self.frequencies, *_frequencies(new)], _frequencies(gone))
         topics = frozenset(one.document.topic for one in after.values())
-        return replace(self, versions=after, frequencies=frequencies, topics=topics)
+        languages = frozenset(one.document.language for one in after.values())
+        return replace(self, versions=after, frequencies=frequencies, topics=topics, languages=languages)
 
 
 @dataclass(frozen=True)

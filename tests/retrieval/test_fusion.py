@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.fusion import WAYS, Fuse, Legs, Rrf, Scored, across, per_collection, ranked
+from retrieval.fusion import WAYS, Fuse, Legs, Rrf, Scored, across, per_collection, ranked, shared
 
 IDS = st.sampled_from([f"child{n}" for n in range(12)])
 LEG = st.lists(st.builds(Scored, IDS, st.sampled_from([0.0, 0.25, 0.5, 1.0])), max_size=15)
@@ -87,3 +87,19 @@ def test_per_collection_gives_every_topic_its_share_and_global_lets_scores_decid
 def test_one_collection_is_fused_the_same_either_way() -> None:
     legs = {"dense": [Scored("a", 3), Scored("b", 2)], "bm25": [Scored("b", 9), Scored("c", 8)]}
     assert per_collection([legs], Rrf(), 15) == across([legs], Rrf(), 15) == Rrf().fuse(legs)
+
+
+def test_every_language_has_its_share_of_the_best_and_the_order_stays() -> None:
+    fused = [Scored(f"{language}{place}", -place) for place, language in enumerate("eeeeeeerre")]
+    best = shared(fused, lambda one: one[0], most=6, share=2)
+    assert [one.id for one in best] == ["e0", "e1", "e2", "e3", "r7", "r8"]
+
+
+def test_one_language_alone_keeps_the_plain_order() -> None:
+    fused = [Scored(f"e{place}", -place) for place in range(9)]
+    assert shared(fused, lambda one: one[0], most=5, share=4) == fused[:5]
+
+
+def test_shares_that_do_not_fit_are_made_smaller() -> None:
+    fused = [Scored(f"{language}{place}", -place) for place, language in enumerate("aabbcc")]
+    assert [one.id for one in shared(fused, lambda one: one[0], most=3, share=4)] == ["a0", "b2", "c4"]

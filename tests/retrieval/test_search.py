@@ -234,5 +234,23 @@ async def test_each_collection_and_leg_is_a_stage_of_its_own(here: Room) -> None
     )
     await searcher.search(asked("renal"))
     assert sorted(stages) == [
-        f"{topic}.{leg}" for topic in ("anatomy", "regulation", "safety") for leg in ("bm25", "dense")
+        f"{topic}.{leg}"
+        for topic in ("anatomy", "regulation", "safety")
+        for leg in ("bm25", "dense:en", "dense:ru")
     ]
+
+
+async def test_the_only_passage_of_the_other_language_is_found_however_near_the_own_ones_are(
+    tmp_path: Path,
+) -> None:
+    own = [made(f"own{number}", f"Asked for.{' ' * number}") for number in range(30)]
+    other = made("other", "Отрывок.", language="ru")
+    async with room(tmp_path) as here:
+        await here.publish(*own, other)
+        searcher = Searcher(
+            here.store, here.index.reading, here.bm25, TOPICS, fuse=across, rrf=Rrf(), language_share=4
+        )
+        found = await searcher.search(replace(asked("Asked for."), parents=13))
+    documents = [parent.document.document_id for parent in found.parents]
+    assert len(documents) == 13
+    assert documents.count("other") == 1
