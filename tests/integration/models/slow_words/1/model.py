@@ -22,6 +22,8 @@ class TritonPythonModel:
         self.running = family.Metric(labels={"state": "running"})
         self.cancelled = family.Metric(labels={"state": "cancelled"})
         self.family = family
+        # Two threads that talk to Triton 2.51 while a stream is cancelled bring the server down.
+        self.alone = threading.Lock()
 
     def execute(self, requests):
         for request in requests:
@@ -29,15 +31,18 @@ class TritonPythonModel:
         return None
 
     def write(self, sender, sentence):
-        self.running.increment(1)
+        with self.alone:
+            self.running.increment(1)
         for word in (f"- {sentence} [1]\n".split(" ") * WORDS)[:WORDS]:
-            if sender.is_cancelled():
-                self.cancelled.increment(1)
-                break
-            sender.send(piece(word + " "))
+            with self.alone:
+                if sender.is_cancelled():
+                    self.cancelled.increment(1)
+                    break
+                sender.send(piece(word + " "))
             time.sleep(0.02)
-        self.running.increment(-1)
-        sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+        with self.alone:
+            self.running.increment(-1)
+            sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
 
 
 def quote(request):
