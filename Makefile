@@ -59,11 +59,17 @@ up: setup ## Start the model server and the services
 down: ## Stop them
 	@$(RUN) -m cli down
 
-bench: setup ## How fast it is, on this machine
-	@$(RUN) -m benchmarks
+bench: setup ## What reranking costs over the encoder alone, in one run
+	@$(RUN) model_repository/lexical_late_interaction/fit/cost.py
 
-prove: setup ## The full measurements behind the published numbers; hours, resumable
-	@$(RUN) -m benchmarks --full
+prove: setup ## The full numbers: kills, retrieval, the 77 questions; results in benchmarks/results
+	@mkdir -p benchmarks/results
+	@RADRAG_TEST_KILLS=50 RADRAG_TEST_KILL_DOCUMENTS=100 $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
+	@for set in cranfield rumeddanet covidqa scifact; do \
+	    test -d ../shared/data/$$set || { echo "no ../shared/data/$$set: skipped"; continue; }; \
+	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \
+	done
+	@$(RUN) -m cli eval functional --own --json > benchmarks/results/functional.json
 
 tree: environment ## Renew the README's list of files
 	@$(RUN) -m cli.tree
