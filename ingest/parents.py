@@ -72,10 +72,9 @@ def outline_of(text: str, counter: TokenCounter) -> Outline:
 
 def parent_ranges(outline: Outline, limits: ParentLimits) -> list[Range]:
     """The parents' ranges, which cover the text exactly once, none above the limit."""
-    units = units_of(outline.root, outline, limits)
-    return [
-        piece for unit in without_dangling(units, outline) for piece in fitting(unit, outline, limits.most)
-    ]
+    units = without_dangling(units_of(outline.root, outline, limits), outline)
+    pieces = [piece for unit in units for piece in fitting(unit, outline, limits.most)]
+    return headings_moved_on(pieces, outline, limits.most)
 
 
 def units_of(section: Section, outline: Outline, limits: ParentLimits) -> list[Range]:
@@ -132,6 +131,27 @@ def without_dangling(units: list[Range], outline: Outline) -> list[Range]:
     return done
 
 
+def headings_moved_on(pieces: list[Range], outline: Outline, most: int) -> list[Range]:
+    """Headings at a piece's end open the next one where they fit: joining and cutting may have parted them."""
+    moved = list(pieces)
+    for at in range(len(moved) - 1, 0, -1):
+        (start, end), (_, after) = moved[at - 1], moved[at]
+        begin = closing_headings(outline, (start, end))
+        if start < begin < end and outline.exact((begin, after)) <= most:
+            moved[at - 1 : at + 1] = [(start, begin), (begin, after)]
+    return moved
+
+
+def closing_headings(outline: Outline, piece: Range) -> int:
+    """Where the run of headings begins that closes the piece; its end when it closes otherwise."""
+    begin = piece[1]
+    for block in reversed(outline.blocks_in(piece)):
+        if block.kind != "heading":
+            break
+        begin = block.start
+    return begin
+
+
 def fitting(unit: Range, outline: Outline, most: int) -> list[Range]:
     """The unit itself, or the pieces it must be cut into."""
     if outline.tokens(unit) <= most and outline.exact(unit) <= most:
@@ -149,14 +169,18 @@ def pieces_of(unit: Range, outline: Outline, most: int) -> list[Range]:
 
 
 def edge_choices(unit: Range, outline: Outline, most: int) -> Iterator[list[Edge]]:
-    """Between blocks and inside those that alone are too large; then inside any; then at any word."""
+    """Between blocks and inside those that alone are too large; then inside any; then at any word, below a
+    heading only when nothing else is left."""
     blocks = outline.blocks_in(unit)
     large = [block for block in blocks if outline.tokens((block.start, block.end)) > most]
     outside = seams(outline.text, blocks)
     yield merged(outside, within(outline.text, large))
     inside = within(outline.text, blocks)
     yield merged(outside, inside)
-    yield merged(outside, inside, last_resorts(outline.text, *unit, outline.ruler))
+    words = last_resorts(outline.text, *unit, outline.ruler)
+    starts = {block.start for block in blocks}
+    yield merged(outside, inside, [edge for edge in words if edge.position not in starts])
+    yield merged(outside, inside, words)
 
 
 def within(text: str, blocks: list[Block]) -> list[Edge]:

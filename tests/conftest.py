@@ -1,15 +1,22 @@
-"""One real Triton for the whole test run, on free ports."""
+"""One real Triton for the whole test run, on free ports; and the same random examples in every run."""
 
 import asyncio
+import os
 import random
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from cli import ports
 from cli.model_environment import MODEL_REPOSITORY, ModelEnvironment
 from cli.process import Child
 from cli.triton_server import TritonNotReady, TritonServer
+
+# RADRAG_TEST_RANDOM=1 looks for new counterexamples; a plain run is the same everywhere.
+hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
+if not os.environ.get("RADRAG_TEST_RANDOM"):
+    hypothesis.settings.load_profile("fixed")
 
 EMBEDDERS = ("e5_small", "e5_small_late", "e5_small_blend")
 OTHERS = ("lexical_late_interaction", "extractive")
