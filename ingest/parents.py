@@ -132,7 +132,7 @@ def without_dangling(units: list[Range], outline: Outline) -> list[Range]:
 
 
 def headings_moved_on(pieces: list[Range], outline: Outline, most: int) -> list[Range]:
-    """Headings at a piece's end open the next one where they fit: joining and cutting may have parted them."""
+    """Headings at a piece's end open the next where they fit: joining and cutting may have parted them."""
     moved = list(pieces)
     for at in range(len(moved) - 1, 0, -1):
         (start, end), (_, after) = moved[at - 1], moved[at]
