@@ -35,12 +35,30 @@ class PageRange:
 
 
 @dataclass(frozen=True)
+class PageRecord:
+    """How one page, counted from 1, was read.
+
+    `confidence` is the engine's own, 0 to 1; none for text that the file itself carries. `reasons` say why OCR
+    read it and what went wrong.
+    """
+
+    page: int
+    engine: str
+    confidence: float | None = None
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Removal:
-    """Code points [start, end) of the Markdown as it was parsed that cleaning took out, by which rule."""
+    """Code points [start, end) of the Markdown as it was parsed that cleaning took out, by which rule.
+
+    `text` stands in their place: empty where something was only taken out, else what a repair made of it.
+    """
 
     rule: str
     start: int
     end: int
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +66,7 @@ class Parsed:
     """A file as canonical Markdown, with what its reader found out about it.
 
     `pictures` is the share of the pages' area that pictures cover, 0 to 1. `flags` are a reviewer's to see.
+    `removals` are first what the reader wants out, such as running heads; then all that cleaning took out.
     """
 
     markdown: str
@@ -58,6 +77,7 @@ class Parsed:
     pictures: float = 0.0
     flags: tuple[str, ...] = ()
     removals: tuple[Removal, ...] = ()
+    records: tuple[PageRecord, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,6 +98,7 @@ class Document:
     pictures: float = 0.0
     flags: tuple[str, ...] = ()
     removals: tuple[Removal, ...] = ()
+    records: tuple[PageRecord, ...] = ()
 
     @property
     def sha256(self) -> str:

@@ -49,6 +49,7 @@ def document_of(name: str, metadata: Metadata, parsed: Parsed, raw: str = "") ->
         pictures=parsed.pictures,
         flags=parsed.flags,
         removals=parsed.removals,
+        records=parsed.records,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import sqlalchemy as sql
 
 from ingest.catalogue.states import State
-from ingest.document import Document, Metadata, PageRange, Removal
+from ingest.document import Document, Metadata, PageRange, PageRecord, Removal
 from ingest.passage import Parent
 
 Row: TypeAlias = sql.Row[tuple[object, ...]]
@@ -109,6 +109,7 @@ def document_in(row: Row, text: str, raw: str) -> Document:
         raw,
         flags=tuple(row.flags),
         removals=removals,
+        records=tuple(PageRecord(page, *rest, tuple(reasons)) for page, *rest, reasons in row.page_records),
     )
 
 
@@ -141,7 +142,8 @@ def read_columns(document: Document, signature: bytes) -> dict[str, Value]:
         "version": document.version,
         "engine": document.engine,
         "pages": [[part.start, part.end, part.page] for part in document.pages],
-        "removals": [[one.rule, one.start, one.end] for one in document.removals],
+        "removals": [[one.rule, one.start, one.end, one.text] for one in document.removals],
+        "page_records": [[one.page, one.engine, one.confidence, one.reasons] for one in document.records],
         "text_sha256": document.sha256,
         "raw_sha256": sha256(document.raw),
         "signature": signature,
@@ -154,6 +156,7 @@ UNREAD: dict[str, Value] = {
     "pages": [],
     "flags": [],
     "removals": [],
+    "page_records": [],
     "text_sha256": "",
     "raw_sha256": "",
     "signature": b"",

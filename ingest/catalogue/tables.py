@@ -37,7 +37,8 @@ versions = sql.Table(
     sql.Column("engine", sql.Text, nullable=False),
     sql.Column("pages", sql.JSON, nullable=False),  # [start, end, page], …
     sql.Column("flags", sql.JSON, nullable=False),
-    sql.Column("removals", sql.JSON, nullable=False),  # [rule, start, end] of the raw text, …
+    sql.Column("removals", sql.JSON, nullable=False),  # [rule, start, end, replacement] of raw
+    sql.Column("page_records", sql.JSON, nullable=False),  # [page, engine, confidence or null, reasons], …
     sql.Column("text_sha256", SHA256, nullable=False, index=True),
     sql.Column("raw_sha256", SHA256, nullable=False),
     sql.Column("signature", sql.LargeBinary, nullable=False),  # MinHash
