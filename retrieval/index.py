@@ -119,7 +119,7 @@ class Index:
 
     async def _commit(self, generation: Generation, header: Header, frequencies: Frequencies) -> Published:
         new = Version(header.edition, header.document, True, header.parents, header.children, frequencies, 0)
-        superseded, left = await self._versions.publish(generation.name, new)
+        superseded, left = await self._versions.publish(generation, new)
         self._soon(left)
         await self._tell()
         return Published(True, self._versions.snapshot.revision, superseded)
@@ -152,8 +152,6 @@ class Index:
     async def create_generation(self, name: str, fingerprint: Fingerprint) -> None:
         """Makes an empty generation beside the current one. Raises FailedPrecondition when it exists."""
         async with self._lock(""):
-            if name in self._versions.snapshot.generations:
-                raise FailedPrecondition(f"generation {name!r} exists", "GENERATION_EXISTS")
             await self._versions.add_generation(Generation(name, fingerprint, self._bm25.sha256))
 
     async def switch(self, name: str) -> None:
@@ -174,6 +172,7 @@ class Index:
             await self._readers.gone_before(self._versions.snapshot.revision)
             for topic in sorted(generation.topics):
                 await self._store.drop(Collection(name, topic))
+                self._made.discard(Collection(name, topic))
 
     async def _generation(self, header: Header) -> Generation:
         """The generation to write; the first publication makes the first."""
@@ -188,9 +187,7 @@ class Index:
 
     async def _first(self, fingerprint: Fingerprint) -> Generation:
         async with self._lock(""):
-            first = self._versions.snapshot.generations.get(FIRST)
-            if first is None or not first.versions:
-                await self._versions.add_generation(Generation(FIRST, fingerprint, self._bm25.sha256))
+            await self._versions.add_first(Generation(FIRST, fingerprint, self._bm25.sha256))
         generation = self._versions.snapshot.generations[FIRST]
         check(fingerprint, generation.fingerprint)
         return generation

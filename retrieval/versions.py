@@ -18,13 +18,14 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from radrag.errors import FailedPrecondition, InvalidArgument, Unavailable
+from retrieval import generations
 from retrieval.completion import to_the_end
+from retrieval.generations import next_revision
 from retrieval.snapshot import Generation, Snapshot, Version
 from retrieval.store import FOREVER, Collection
 from retrieval.tables import (
     chores,
     generation_row,
-    generations,
     metadata,
     read_snapshot,
     row,
@@ -73,8 +74,11 @@ class Versions:
         """Notes an edition that is about to be written."""
         await self._write(lambda connection: _note(connection, chore))
 
-    async def publish(self, generation: str, new: Version) -> tuple[str, list[Chore]]:
-        """Commits a version. Returns the version that was live before, if another one, and what to tidy."""
+    async def publish(self, generation: Generation, new: Version) -> tuple[str, list[Chore]]:
+        """Commits a version. Returns the version that was live before, if another one, and what to tidy.
+
+        Raises FailedPrecondition when the generation was dropped meanwhile, or made anew by something else.
+        """
         return await self._write(lambda connection: _publish(connection, generation, new))
 
     async def delete(self, document_id: str, version: str) -> tuple[list[str], list[Chore]]:
@@ -94,16 +98,20 @@ class Versions:
         await self._write(lambda connection: _forget(connection, chore))
 
     async def add_generation(self, generation: Generation) -> None:
-        """Notes a generation without versions."""
-        await self._write(lambda connection: _add_generation(connection, generation))
+        """Notes a generation without versions. Raises FailedPrecondition when there is one of that name."""
+        await self._write(lambda connection: generations.add(connection, generation))
+
+    async def add_first(self, generation: Generation) -> None:
+        """The same for the first of all, but one that is there stays, unless nothing was written to it."""
+        await self._write(lambda connection: generations.add_first(connection, generation))
 
     async def remove_generation(self, name: str) -> None:
         """Forgets a generation with all its versions and chores."""
-        await self._write(lambda connection: _remove_generation(connection, name))
+        await self._write(lambda connection: generations.remove(connection, name))
 
     async def advance(self) -> None:
         """Commits a new revision without other change, so that everyone looks again."""
-        await self._write(_next)
+        await self._write(next_revision)
 
     async def close(self) -> None:
         """Lets go of the database."""
@@ -151,16 +159,10 @@ def _first_snapshot(connection: Connection) -> Snapshot:
     return read_snapshot(connection, Snapshot(revision=-1))
 
 
-def _next(connection: Connection) -> int:
-    """Takes the next revision. Comes first in a transaction: the row it locks puts writers in line."""
-    connection.execute(state.update().values(revision=state.c.revision + 1))
-    return int(connection.execute(sql.select(state.c.revision)).scalar_one())
-
-
-def _publish(connection: Connection, generation: str, new: Version) -> tuple[str, list[Chore]]:
-    revision, superseded, left = _next(connection), "", []
-    if connection.scalar(sql.select(generations.c.name).where(generations.c.name == generation)) is None:
-        raise FailedPrecondition(f"generation {generation!r} was dropped", "GENERATION_UNKNOWN")
+def _publish(connection: Connection, into: Generation, new: Version) -> tuple[str, list[Chore]]:
+    revision, superseded, left, generation = next_revision(connection), "", [], into.name
+    if generations.noted(connection, generation) != generation_row(into):
+        raise FailedPrecondition(f"generation {generation!r} was dropped or made anew", "GENERATION_UNKNOWN")
     for old in _of_document(connection, new.document.document_id, generation):
         end = max(old.valid_from, min(_end(old.valid_to), new.document.valid_from))
         if old.version == new.document.version:
@@ -183,7 +185,7 @@ def _publish(connection: Connection, generation: str, new: Version) -> tuple[str
 def _delete(connection: Connection, document_id: str, version: str) -> tuple[list[str], list[Chore]]:
     doomed = [old for old in _of_document(connection, document_id) if version in ("", old.version)]
     if doomed:
-        _next(connection)
+        next_revision(connection)
     left = [Chore(Collection(old.generation, old.topic), old.edition, document_id) for old in doomed]
     for chore in left:
         connection.execute(versions.delete().where(_is(chore.collection.generation, chore.edition)))
@@ -198,7 +200,7 @@ def _end_version(connection: Connection, document_id: str, version: str, day: in
         raise InvalidArgument("valid_to", "must be later than the version's first day in force")
     if any(not old.live and day > _end(old.valid_to) for old in ending):
         raise InvalidArgument("valid_to", "must not reach into the days of the version that followed")
-    revision = _next(connection) if ending else 0
+    revision = next_revision(connection) if ending else 0
     left = [Chore(Collection(old.generation, old.topic), old.edition, document_id) for old in ending]
     for chore in left:
         one = _is(chore.collection.generation, chore.edition)
@@ -247,18 +249,6 @@ def _chores(connection: Connection, until: int) -> list[Chore]:
         Chore(Collection(one.generation, one.topic), one.edition, one.document_id)
         for one in connection.execute(chosen)
     ]
-
-
-def _add_generation(connection: Connection, generation: Generation) -> None:
-    _remove_generation(connection, generation.name)
-    connection.execute(generations.insert().values(generation_row(generation)))
-
-
-def _remove_generation(connection: Connection, name: str) -> None:
-    _next(connection)
-    connection.execute(generations.delete().where(generations.c.name == name))
-    connection.execute(versions.delete().where(versions.c.generation == name))
-    connection.execute(chores.delete().where(chores.c.generation == name))
 
 
 def _end(valid_to: int | None) -> int:

@@ -9,8 +9,10 @@ import pytest
 from radrag.errors import Unavailable
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from retrieval.edge_store import EdgeStore
+from retrieval.index import Index
 from retrieval.publication import Batch
 from retrieval.store import Collection, Point
+from retrieval.versions import Versions
 from tests.retrieval.making import EMBEDDER, TOPICS, Made, embedder_message, made, vector
 from tests.retrieval.running import publish, room, service
 
@@ -104,6 +106,42 @@ async def stalled(one: Made, released: asyncio.Event) -> AsyncIterator[Batch]:
     yield Batch(one.parents, [])
     await released.wait()
     yield Batch([], one.children)
+
+
+class Late(EdgeStore):
+    """Its first asker learns only on release which generation was the current one."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.asked, self.released = asyncio.Event(), asyncio.Event()
+
+    async def current(self) -> str:
+        found = await super().current()
+        if not self.asked.is_set():
+            self.asked.set()
+            await self.released.wait()
+        return found
+
+
+async def test_of_two_first_publications_the_later_does_not_undo_the_earlier(tmp_path: Path) -> None:
+    """The slow one saw an empty index, and comes to the version table when the other one is in it."""
+    table = f"sqlite:///{tmp_path / 'versions.sqlite'}"
+    store = Late(tmp_path / "edge")
+    store.asked.set()  # the room's own start asks too
+    async with room(tmp_path, store) as here:
+        store.asked.clear()
+        other = Versions(table, shared=True)
+        slow_index = Index(store, other, here.bm25)
+        slow_one = made("slow", "Slow.")
+        slow = asyncio.create_task(slow_index.publish(slow_one.header, slow_one.batches()))
+        await store.asked.wait()
+        await here.publish(made("fast", "Fast."))
+        store.released.set()
+        await slow
+        held = (await other.refresh()).generations["g1"].live()
+        assert {one.document.document_id for one in held} == {"fast", "slow"}
+        await slow_index.settle()
+        await other.close()
 
 
 class Lossy(EdgeStore):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
-from radrag.errors import Unavailable
+from radrag.errors import FailedPrecondition, Unavailable
 from retrieval.bm25 import Bm25
 from retrieval.frequencies import count
 from retrieval.snapshot import Generation, Version
@@ -28,7 +28,7 @@ def url(path: Path) -> str:
 async def opened(path: Path, shared: bool = False) -> Versions:
     table = Versions(url(path), shared)
     if not table.snapshot.generations:
-        await table.add_generation(Generation("g1", FINGERPRINT, "ab"))
+        await table.add_generation(FIRST)
     return table
 
 
@@ -36,14 +36,15 @@ def editions(table: Versions) -> set[str]:
     return set(table.snapshot.generations["g1"].versions)
 
 
+FIRST = Generation("g1", FINGERPRINT, "ab")
 ONE, TWO = made("d", "One."), made("d", "Two.", valid_from=5)
 
 
 async def test_every_commit_is_one_revision_and_is_there_after_reopening(tmp_path: Path) -> None:
     table = await opened(tmp_path)
     first = table.snapshot.revision
-    await table.publish("g1", version(ONE))
-    superseded, chores = await table.publish("g1", version(TWO))
+    await table.publish(FIRST, version(ONE))
+    superseded, chores = await table.publish(FIRST, version(TWO))
     assert table.snapshot.revision == first + 2
     assert superseded == ONE.header.document.version
     assert chores == [Chore(Collection("g1", "safety"), ONE.header.edition, "d")]
@@ -69,9 +70,9 @@ async def test_every_commit_is_synced_to_disk(tmp_path: Path) -> None:
 
 async def test_a_snapshot_that_was_taken_does_not_change(tmp_path: Path) -> None:
     table = await opened(tmp_path)
-    await table.publish("g1", version(ONE))
+    await table.publish(FIRST, version(ONE))
     before = table.snapshot
-    await table.publish("g1", version(TWO))
+    await table.publish(FIRST, version(TWO))
     await table.delete("d", "")
     assert set(before.generations["g1"].versions) == {ONE.header.edition}
     assert before.generations["g1"].versions[ONE.header.edition].document.valid_to is None
@@ -81,7 +82,7 @@ async def test_a_snapshot_that_was_taken_does_not_change(tmp_path: Path) -> None
 
 async def test_another_process_sees_a_commit_when_it_looks_again(tmp_path: Path) -> None:
     writer, reader = await opened(tmp_path), await opened(tmp_path, shared=True)
-    await writer.publish("g1", version(ONE))
+    await writer.publish(FIRST, version(ONE))
     assert editions(reader) == set()
     await reader.refresh()
     assert editions(reader) == {ONE.header.edition}
@@ -92,7 +93,7 @@ async def test_another_process_sees_a_commit_when_it_looks_again(tmp_path: Path)
 @pytest.mark.parametrize("pragma", ["query_only=ON", "max_page_count=1"], ids=["read-only", "full"])
 async def test_a_disk_that_takes_no_row_is_unavailable_and_loses_nothing(tmp_path: Path, pragma: str) -> None:
     table = await opened(tmp_path)
-    await table.publish("g1", version(ONE))
+    await table.publish(FIRST, version(ONE))
     before = table.snapshot
 
     @sql.event.listens_for(table._engine, "begin")
@@ -101,7 +102,7 @@ async def test_a_disk_that_takes_no_row_is_unavailable_and_loses_nothing(tmp_pat
 
     big = made("d", *(f"A sentence about nothing number{n}." for n in range(5000)))  # 40 kB of frequencies
     with pytest.raises(Unavailable) as failure:
-        await table.publish("g1", version(big))
+        await table.publish(FIRST, version(big))
     assert failure.value.reason == "VERSIONS_FAILED"
     assert "nothing number" not in failure.value.message
     assert table.snapshot is before
@@ -109,3 +110,31 @@ async def test_a_disk_that_takes_no_row_is_unavailable_and_loses_nothing(tmp_pat
     again = await opened(tmp_path)
     assert editions(again) == {ONE.header.edition}
     await again.close()
+
+
+async def test_a_generation_that_is_there_is_neither_made_again_nor_written_by_another_one(
+    tmp_path: Path,
+) -> None:
+    table = await opened(tmp_path)
+    await table.publish(FIRST, version(ONE))
+    other = replace(FIRST, fingerprint=replace(FINGERPRINT, pooling="late"))
+    for add in (table.add_first, lambda one: table.add_first(replace(one, bm25_sha256="cd"))):
+        await add(other)
+    with pytest.raises(FailedPrecondition, match="'g1' exists"):
+        await table.add_generation(other)
+    with pytest.raises(FailedPrecondition, match="made anew"):
+        await table.publish(other, version(TWO))
+    assert table.snapshot.generations["g1"].fingerprint == FINGERPRINT
+    assert editions(table) == {ONE.header.edition}
+    await table.close()
+
+
+async def test_a_first_generation_that_nobody_wrote_to_gives_way(tmp_path: Path) -> None:
+    table = await opened(tmp_path)
+    other = replace(FIRST, fingerprint=replace(FINGERPRINT, pooling="late"))
+    await table.add_first(other)
+    assert table.snapshot.generations["g1"].fingerprint.pooling == "late"
+    await table.begin(Chore(Collection("g1", "safety"), ONE.header.edition, "d"))
+    await table.add_first(FIRST)
+    assert table.snapshot.generations["g1"].fingerprint.pooling == "late"
+    await table.close()
