@@ -1,8 +1,89 @@
-"""The clean stage: contents, reference lists and author blocks will be taken out here, each removal noted."""
+"""The clean stage: takes out what is not the author's text and repairs what was damaged on its way here.
 
-from ingest.document import Parsed
+Every change is recorded as a `Removal` in the parsed text: rule, range, and what stands there now. Outside of
+the recorded ranges nothing changes, so the cleaned text follows from the parsed one and its removals.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ingest.cleaning.contents import contents
+from ingest.cleaning.draft import Draft
+from ingest.cleaning.people import acknowledgements, authors
+from ingest.cleaning.references import references
+from ingest.cleaning.repairs import repairs
+from ingest.cleaning.running import page_numbers, running_lines
+from ingest.document import PageRange, Parsed, Removal
+
+Rule = Callable[[Draft], Iterator[Removal]]
+RULES: tuple[Rule, ...] = (
+    contents,
+    references,
+    authors,
+    acknowledgements,
+    page_numbers,
+    running_lines,
+    repairs,
+)
 
 
 async def clean(parsed: Parsed) -> Parsed:
-    """The parsed text as it is. Whatever comes here must keep the page map true to the text."""
-    return parsed
+    """The parsed text without apparatus and damage; its page map and removals hold for the new text."""
+    return await asyncio.to_thread(cleaned, parsed)
+
+
+def cleaned(parsed: Parsed) -> Parsed:
+    """The same, at once. A text that is nothing but apparatus stays: somebody wanted it in."""
+    draft = Draft(parsed.markdown)
+    removals = distinct([*parsed.removals, *(one for rule in RULES for one in rule(draft))])
+    if not applied(parsed.markdown, removals).strip():
+        removals = distinct(repairs(draft))
+    removals = closed(parsed.markdown, removals)
+    pages = tuple(
+        PageRange(moved(part.start, removals), moved(part.end, removals), part.page) for part in parsed.pages
+    )
+    kept = tuple(part for part in pages if part.start < part.end)
+    return replace(parsed, markdown=applied(parsed.markdown, removals), pages=kept, removals=tuple(removals))
+
+
+def distinct(found: Iterable[Removal]) -> list[Removal]:
+    """In order of place; of two that touch the same code points the one found first."""
+    kept: list[Removal] = []
+    for one in found:
+        at = bisect_right(kept, one.start, key=lambda other: other.start)
+        clear = (at == 0 or kept[at - 1].end <= one.start) and (at == len(kept) or one.end <= kept[at].start)
+        if clear and one.start < one.end:
+            kept.insert(at, one)
+    return kept
+
+
+def applied(text: str, removals: Sequence[Removal]) -> str:
+    """The text with its removals made; they are in order and apart."""
+    parts, at = [], 0
+    for one in removals:
+        parts += [text[at : one.start], one.text]
+        at = one.end
+    return "".join([*parts, text[at:]])
+
+
+def moved(position: int, removals: Sequence[Removal]) -> int:
+    """Where a position of the parsed text is in the cleaned one; from inside a removal, right behind it."""
+    before = [one for one in removals if one.start < position]
+    shift = sum(len(one.text) - (one.end - one.start) for one in before)
+    return max(position, before[-1].end) + shift if before else position
+
+
+def closed(text: str, removals: list[Removal]) -> list[Removal]:
+    """Removals at the end take the blank lines before them along: the text ends with one line end."""
+    kept, tail, start = list(removals), list[Removal](), len(text)
+    while kept and kept[-1].end == start and not kept[-1].text.strip():
+        tail.insert(0, replace(kept.pop(), text=""))
+        start = tail[0].start
+    if not tail:
+        return removals
+    floor = kept[-1].end if kept else 0
+    tail[0] = replace(tail[0], start=floor + len(text[floor:start].rstrip("\n")))
+    tail[-1] = replace(tail[-1], text="\n")
+    return [*kept, *tail]

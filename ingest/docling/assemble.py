@@ -13,12 +13,11 @@ from docling.models.stages.page_assemble.page_assemble_model import PageAssemble
 from docling_core.types.doc.labels import DocItemLabel
 
 from ingest.docling.layout import RuleLayoutModel
+from ingest.hyphens import joins
 
 # Stands at a line's end for "keep this end": private use, so no document means it.
 KEPT, LINE_END = "\ue0fe", "\ue0ff"
 PARTED = re.compile(r"([^\W_]+)-$")
-PARTICLES_BEFORE = {"по", "кое", "из"}
-PARTICLES_AFTER = {"то", "либо", "нибудь", "таки", "ка"}
 
 
 class LineAssembler(PageAssembleModel):
@@ -57,15 +56,3 @@ def keeps_hyphen(line: str, after: str, words: Counter[str]) -> bool:
     """Whether the hyphen at the end of `line` belongs to the word that goes on in `after`."""
     head, tail = PARTED.search(line), re.match(r"[^\W_]+", after)
     return bool(head and tail and not joins(head.group(1), tail.group(), words))
-
-
-def joins(head: str, tail: str, words: Counter[str]) -> bool:
-    """Whether two halves are one word: by the document's own words, then by their form."""
-    if not (head.isalpha() and tail.isalpha()) or (tail[0].isupper() and not head.isupper()):
-        return False
-    a, b = head.lower(), tail.lower()
-    if words[a + b] or words[f"{a}-{b}"]:
-        return words[a + b] >= words[f"{a}-{b}"]
-    if a in PARTICLES_BEFORE or b in PARTICLES_AFTER:
-        return False
-    return not (min(len(a), len(b)) > 2 and words[a] > 1 and words[b] > 1)

@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
-from ingest.docling.assemble import joins, keeps_hyphen
+from ingest.docling.assemble import keeps_hyphen
 from ingest.docling.headings import Heading, letters, levels_of
+from ingest.hyphens import joins
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,107 @@
+"""Tables of contents, lists of figures, indexes: lines that only point to pages or headings of the text."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from ingest.cleaning.draft import KEPT_KINDS, Draft, bare
+from ingest.document import Removal
+from ingest.tree import Block
+
+TITLE = re.compile(
+    r"(table of )?contents|оглавление|содержание|"
+    r"list of (figures|tables|illustrations)|"
+    r"список (иллюстраций|рисунков|таблиц)",
+    re.I,
+)
+INDEX = re.compile(r"(subject |author )?index|(предметный |алфавитный |именной )?указатель", re.I)
+LEADER = re.compile(r"((\.\s?){4,}|…{2,}|_{4,})\s*[\divxlc]*\s*$", re.I)
+PAGE = re.compile(r"\s(\d{1,4})$")
+PLACES = re.compile(r"\s\d{1,4}([,;–-]\s?\d{1,4})*$")
+ENTRIES = 0.6  # share of a block's lines that must be entries
+FEWEST = 3  # entries that make contents of lines
+
+
+def contents(draft: Draft) -> Iterator[Removal]:
+    """Contents below their title, and without one where dotted leaders leave no doubt."""
+    at, blocks = 0, draft.blocks
+    while at < len(blocks):
+        end = end_of_contents(draft, at)
+        if end > at:
+            yield draft.removal("contents", at, end - 1)
+        at = max(end, at + 1)
+
+
+def end_of_contents(draft: Draft, at: int) -> int:
+    """The block behind contents that begin with this one; `at` itself when none do."""
+    block = draft.blocks[at]
+    if block.kind in KEPT_KINDS:
+        return at
+    if is_titled(draft, block):
+        return at + 1
+    title = draft.title(block)
+    if TITLE.fullmatch(title):
+        return end_of_entries(draft, at)
+    if INDEX.fullmatch(title):
+        return end_of_index(draft, at)
+    lines = draft.lines(block)
+    return at + 1 if len(lines) >= FEWEST and share(map(has_leader, lines)) >= ENTRIES else at
+
+
+def is_titled(draft: Draft, block: Block) -> bool:
+    """Title and entries in one block of plain text."""
+    first, *lines = draft.lines(block) or [""]
+    return bool(TITLE.fullmatch(bare(first))) and len(lines) >= 2 and share(map(has_leader, lines)) >= ENTRIES
+
+
+def end_of_entries(draft: Draft, at: int) -> int:
+    """Behind the last block whose lines have leaders, name later headings, or count up pages."""
+    end, lines = at + 1, list[str]()
+    for block in draft.blocks[at + 1 :]:
+        if block.kind in KEPT_KINDS or (block.kind == "heading" and not has_leader(block.title)):
+            break
+        lines += draft.lines(block)
+        if share(are_entries(draft, block, lines)[-len(draft.lines(block)) :]) < ENTRIES:
+            break
+        end += 1
+    found = [line for block in draft.blocks[at + 1 : end] for line in draft.lines(block)]
+    return end if len(found) >= FEWEST or (found and all(map(has_leader, found))) else at
+
+
+def are_entries(draft: Draft, block: Block, lines: Sequence[str]) -> list[bool]:
+    """Of each line so far whether it is an entry. Numbers count as pages only while they ascend."""
+    later = {draft.title(one).casefold() for one in draft.blocks if one.start >= block.end}
+    pages = [int(found.group(1)) for line in lines if (found := PAGE.search(line))]
+    counted = len(pages) >= FEWEST and all(one <= other for one, other in pairwise(pages))
+    return [
+        has_leader(line) or named(line) in later or (counted and PAGE.search(line) is not None)
+        for line in lines
+    ]
+
+
+def end_of_index(draft: Draft, at: int) -> int:
+    """Behind the blocks whose lines are terms with pages, in the order of the alphabet."""
+    end, terms = at + 1, list[str]()
+    for block in draft.blocks[at + 1 :]:
+        lines = draft.lines(block)
+        if block.kind != "paragraph" or share([bool(PLACES.search(line)) for line in lines]) < ENTRIES:
+            break
+        terms += [PLACES.sub("", line).casefold() for line in lines]
+        end += 1
+    ordered = share([one <= other for one, other in pairwise(terms)])
+    return end if len(terms) >= FEWEST and ordered >= 0.8 else at
+
+
+def has_leader(line: str) -> bool:
+    return LEADER.search(line) is not None
+
+
+def named(line: str) -> str:
+    """The heading an entry points to."""
+    return bare(PAGE.sub("", LEADER.sub("", line))).casefold()
+
+
+def share(found: "Sequence[bool] | map[bool]") -> float:
+    """The share that holds; 0 of nothing."""
+    held = list(found)
+    return sum(held) / len(held) if held else 0.0
