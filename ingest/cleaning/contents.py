@@ -15,7 +15,9 @@ TITLE = re.compile(
     re.I,
 )
 INDEX = re.compile(r"(subject |author )?index|(предметный |алфавитный |именной )?указатель", re.I)
-LEADER = re.compile(r"((\.\s?){4,}|…{2,}|_{4,})\s*[\divxlc]*\s*$", re.I)
+# Underscores lead to a number or are the gaps of a form.
+LEADER = re.compile(r"((\.\s?){4,}|…{2,})\s*[\divxlc]*\s*$|_{4,}\s*\d{1,4}\s*$", re.I)
+COUNTED = re.compile(r"\d\s*$")
 PAGE = re.compile(r"\s(\d{1,4})$")
 PLACES = re.compile(r"\s\d{1,4}([,;–-]\s?\d{1,4})*$")
 ENTRIES = 0.6  # share of a block's lines that must be entries
@@ -45,7 +47,7 @@ def end_of_contents(draft: Draft, at: int) -> int:
     if INDEX.fullmatch(title):
         return end_of_index(draft, at)
     lines = draft.lines(block)
-    return at + 1 if len(lines) >= FEWEST and share(map(has_leader, lines)) >= ENTRIES else at
+    return at + 1 if len(lines) >= FEWEST and share(map(leads_to_page, lines)) >= ENTRIES else at
 
 
 def is_titled(draft: Draft, block: Block) -> bool:
@@ -94,6 +96,11 @@ def end_of_index(draft: Draft, at: int) -> int:
 
 def has_leader(line: str) -> bool:
     return LEADER.search(line) is not None
+
+
+def leads_to_page(line: str) -> bool:
+    """Without a title dots alone may be gaps to fill in."""
+    return has_leader(line) and COUNTED.search(line) is not None
 
 
 def named(line: str) -> str:

@@ -1,8 +1,9 @@
-"""Repairs inside lines: mojibake, words parted at a line's end, needless blanks; not in tables or code."""
+"""Repairs inside lines: wrong letters, words parted at a line's end, blanks; not in tables or code."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import takewhile
 
 import ftfy
 
@@ -28,25 +29,40 @@ EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def repairs(draft: Draft) -> Iterator[Removal]:
-    """All repairs, mojibake first: where two touch one place, the first is made."""
+    """All repairs, letters first: where two touch one place, the first is made."""
     blocks = [block for block in draft.blocks if block.kind not in KEPT_KINDS]
     words = Counter(word.lower() for word in WORD.findall(PARTED.sub(" ", draft.text)))
     for block in blocks:
-        yield from mojibake(draft.text, block)
+        yield from letters(draft.text, block)
     for block in blocks:
         yield from hyphens(draft.text, block, words)
         yield from blanks(draft.text, block)
 
 
-def mojibake(text: str, block: Block) -> Iterator[Removal]:
-    """Lines that were decoded wrongly, whole."""
+def letters(text: str, block: Block) -> Iterator[Removal]:
+    """Words that were decoded wrongly, and ligatures."""
     start = block.start
     for line in text[block.start : block.end].split("\n"):
         if not line.isascii():
             fixed = canonical(ftfy.fix_text(line, FIXES)).strip("\n")
             if fixed not in {line, ""} and "\n" not in fixed:
-                yield Removal("mojibake", start, start + len(line), fixed)
+                yield narrowed(Removal("letters", start, start + len(line), fixed), line)
         start += len(line) + 1
+
+
+def narrowed(one: Removal, line: str) -> Removal:
+    """Without the words before and behind that did not change."""
+    was, now = line.split(" "), one.text.split(" ")
+    head = alike(was, now)
+    tail = alike(was[head:][::-1], now[head:][::-1])
+    start = one.start + sum(len(word) + 1 for word in was[:head])
+    end = one.end - sum(len(word) + 1 for word in was[len(was) - tail :])
+    return Removal(one.rule, start, end, " ".join(now[head : len(now) - tail]))
+
+
+def alike(one: list[str], other: list[str]) -> int:
+    """How many words both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def hyphens(text: str, block: Block, words: Counter[str]) -> Iterator[Removal]:

@@ -65,8 +65,8 @@ def test_contents_go_with_their_title(title: str, entries: str) -> None:
         ("acknowledgements", f"# A\n\n{FILLER}\n\nБлагодарности. Авторы благодарят коллег.\n"),
         ("page_number", f"{FILLER}\n\n— 1 —\n\n{FILLER}\n\n— 2 —\n\n{FILLER}\n\n— 3 —\n"),
         ("page_number", f"{PROSE}\n\nPage 4 of 9\n\n{PROSE}\n\nPage 5 of 9\n\n{PROSE}\n\nPage 6 of 9\n"),
-        ("mojibake", "РџСЂРёРІРµС‚, РјРёСЂ: СЃРЅРёРјРѕРє РіРѕС‚РѕРІ.\n"),
-        ("mojibake", "The patientâ€™s dose was low.\n"),
+        ("letters", "РџСЂРёРІРµС‚, РјРёСЂ: СЃРЅРёРјРѕРє РіРѕС‚РѕРІ.\n"),
+        ("letters", "The patientâ€™s dose was low.\n"),
         ("hyphenation", "Это томо-\nграфия, и томография готова.\n"),
         ("blanks", "Два  слова   и\n\n\n\nещё.\n"),
     ],
@@ -109,6 +109,7 @@ REFERENCE_TABLE = "| Автор | Год |\n| --- | --- |\n| Иванов И.И.
         # Compounds, ranges and tables keep their hyphens and their blanks.
         "| a  b | c   d |\n| --- | --- |\n| 1  2 | 3  4 |",
         "```\na  b\n\n\n\nc-\nd\n```",
+        f"Согласие на обработку\n\nАдрес ______\nПодпись ______\nСрок действия ______\n\n{FILLER}",
         "“Quotes” and ‘these’ stay, № 5 too: ±5 °C, 10⁻³ µSv.",
         "# Magnetic Resonance Imaging\n\nJohn Smith Method\n\n## Introduction\n\n" + PROSE,
     ],
@@ -129,6 +130,13 @@ def test_what_only_looks_like_apparatus_stays(text: str) -> None:
 )
 def test_a_line_end_is_taken_out_of_a_word_and_only_its_own_hyphen_stays(parted: str, whole: str) -> None:
     assert clean(parted).markdown == whole + "\n"
+
+
+def test_a_repair_is_recorded_for_the_words_it_touched_alone() -> None:
+    (one,) = clean("Был РџСЂРёРІРµС‚, и всё.").removals
+    assert (one.rule, one.start, one.end, one.text) == ("letters", 4, 17, "Привет,")
+    (one,) = clean("The ﬁrst and last.").removals
+    assert (one.start, one.end, one.text) == (4, 8, "first")
 
 
 def test_a_soft_hyphen_at_a_line_end_parts_no_word() -> None:
