@@ -7,14 +7,13 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import uvloop
 from grpc import aio
 
 from gateway import feedback, messages, retrieval, scope, thresholds
-from gateway.counts import Counted
+from gateway.counts import WATCH, Counted
 from gateway.deadlines import Seconds
 from gateway.feedback import Feedback, Ratings
 from gateway.health import INDEX, Readiness
@@ -33,6 +32,8 @@ from gateway.sufficiency import Judge
 from gateway.templates import MESSAGES, TEMPLATES
 from gateway.verify import POLICIES, verify
 from radrag import serving, telemetry
+from radrag.account import Trail
+from radrag.audit import opening
 from radrag.serving import NOT_SERVING, SERVING, Server
 from radrag.settings import SettingError, Settings
 from radrag.telemetry import traced
@@ -73,6 +74,7 @@ class Gateway:
 
     service: AssistantService
     checks: dict[str, Callable[[], Awaitable[bool]]]
+    models: Models
 
 
 def wire(
@@ -102,11 +104,13 @@ def wire(
     pipeline = Pipeline(
         scope=traced("scope", _by_pattern(gates)),
         near_scope=nearness.gate,
-        embed=traced("embed", embedder.embed),
+        embed=traced("embed", embedder.embed, attributes=_model(settings.embedder_model, "embeddings")),
         search=traced("search", index.search),
-        rerank=traced("rerank", reranker.rerank),
+        rerank=traced("rerank", reranker.rerank, attributes=_model(settings.reranker_model, "rerank")),
         prompt=traced("prompt", writer.write),
-        generate=traced("generate", generator.generate),
+        generate=traced(
+            "generate", generator.generate, attributes=_generation(settings, servers.openai is not None)
+        ),
         verify=traced("verify", verify),
         generator_ready=generator.ready,
         renew_index=current.renew,
@@ -117,6 +121,7 @@ def wire(
             settings.generate_seconds,
         ),
         unsupported=settings.unsupported,
+        watch=WATCH,
     )  # fmt: skip
     models = Models(
         {
@@ -132,9 +137,10 @@ def wire(
         Replies(models.named, settings_sha256(settings)),
         current.seen,
         record,
-        version=_version(),
+        version=telemetry.version(),
     )
-    return Gateway(service, {INDEX: check(current.renew), **models.checks(), "scope": check(nearness.renew)})
+    checks = {INDEX: check(current.renew), **models.checks(), "scope": check(nearness.renew)}
+    return Gateway(service, checks, models)
 
 
 def settings_sha256(settings: Settings) -> str:
@@ -142,17 +148,20 @@ def settings_sha256(settings: Settings) -> str:
     shaping = [f"{name}={getattr(settings, name)}" for name in SHAPING]
     paths = (settings.thresholds, settings.messages, settings.scope)
     files = [_file(path).read_text(encoding="utf-8") for path in paths]
-    return hashlib.sha256("\n".join([_version(), *shaping, *files, *RULES.values()]).encode()).hexdigest()
+    return hashlib.sha256(
+        "\n".join([telemetry.version(), *shaping, *files, *RULES.values()]).encode()
+    ).hexdigest()
 
 
 async def serve(settings: Settings) -> None:
     """Runs the gateway until SIGTERM or SIGINT."""
-    async with running(settings) as server:
-        await serving.until_stopped(server, settings.drain_seconds)
+    with opening.opened(settings, "gateway") as trail:
+        async with running(settings, trail) as server:
+            await serving.until_stopped(server, settings.drain_seconds)
 
 
 @asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[Server]:
+async def running(settings: Settings, trail: Trail = Trail()) -> AsyncIterator[Server]:  # noqa: B008
     """A started gateway; its background and its connections end with the block."""
     servers = Servers(
         ModelServer(settings.embedder_url, "embedder"),
@@ -170,8 +179,11 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         names=(NAME,) if settings.reflection else (),
         max_in_flight=settings.max_in_flight,
         metrics_host=settings.metrics_host,
+        trail=trail,
     )
-    ready = Readiness(gateway.checks, _reporting(server), NAME, settings.model_patience_seconds)
+    ready = Readiness(
+        gateway.checks, _reporting(server, gateway.models), NAME, settings.model_patience_seconds
+    )
     readiness = asyncio.create_task(ready.forever())
     try:
         yield server
@@ -184,9 +196,10 @@ async def running(settings: Settings) -> AsyncIterator[Server]:
         await servers.close()
 
 
-def _reporting(server: Server) -> Callable[[str, bool], Awaitable[None]]:
+def _reporting(server: Server, models: Models) -> Callable[[str, bool], Awaitable[None]]:
     async def report(name: str, there: bool) -> None:
         if name == NAME:
+            models.tell()
             await server.ready(name, serving=there)
         else:
             await server.health.set(name, SERVING if there else NOT_SERVING)
@@ -227,24 +240,31 @@ def _file(path: Path) -> Path:
     return path if path.exists() else ROOT / path
 
 
-def _version() -> str:
-    try:
-        return version("radrag")
-    except PackageNotFoundError:
-        return "0"
+def _model(model: str, operation: str) -> dict[str, str | int | float]:
+    """Names of the semantic conventions for gen_ai; they know no reranking, so that one is ours."""
+    return {"gen_ai.operation.name": operation, "gen_ai.request.model": model}
+
+
+def _generation(settings: Settings, openai: bool) -> dict[str, str | int | float]:
+    return {
+        **_model(settings.openai_model if openai else settings.generator_model, "text_completion"),
+        "gen_ai.provider.name": settings.generator_kind,
+        "gen_ai.request.temperature": settings.temperature,
+        "gen_ai.request.top_p": settings.top_p,
+        "gen_ai.request.max_tokens": settings.max_tokens,
+    }
 
 
 def main() -> None:
     """Reads the settings and serves."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s gateway %(levelname)s %(message)s")
     settings = Settings.from_environ(os.environ)
+    telemetry.configure("gateway", settings.log_format)
     if settings.generator_template not in TEMPLATES:
         raise SettingError(f"RADRAG_GENERATOR_TEMPLATE must be one of {', '.join(TEMPLATES)}")
     if settings.generator_kind not in {"triton", "openai"}:
         raise SettingError("RADRAG_GENERATOR_KIND must be triton or openai")
     if settings.unsupported not in POLICIES:
         raise SettingError(f"RADRAG_UNSUPPORTED must be one of {', '.join(POLICIES)}")
-    telemetry.configure("gateway")
     uvloop.run(serve(settings))
 
 

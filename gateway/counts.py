@@ -1,12 +1,21 @@
-"""Counts around the answer path: outcomes, missing parts, citations, tokens, first-token times."""
+"""Counts around the answer path: outcomes, warnings, citations; tokens and first tokens as they come."""
 
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 
 from gateway.answer import Event, Evidence, Finish, Kind, Notice, Prompted
+from gateway.drafting import Watch
 from gateway.pipeline import Pipeline
 from gateway.questions import Question
 from radrag import telemetry
+
+
+def first_token(at: str, seconds: float) -> None:
+    """Counts a first token at the model or at the caller."""
+    telemetry.TIME_TO_FIRST_TOKEN.labels(at).observe(seconds)
+
+
+WATCH = Watch(first_token, telemetry.GENERATED_TOKENS.inc)
 
 
 class Counted:
@@ -37,27 +46,22 @@ class Counted:
 
 
 def _evidence(evidence: Evidence) -> None:
-    _missing(evidence.warnings)
+    _warnings(evidence.warnings)
     best = evidence.passages[0].scores.rerank if evidence.passages else None
     if best is not None:
         telemetry.RERANK_SCORE.observe(best)
 
 
-def _missing(warnings: Iterable[Notice]) -> None:
+def _warnings(warnings: Iterable[Notice]) -> None:
     for warning in warnings:
+        telemetry.WARNINGS.labels(warning.kind.value).inc()
         if warning.kind is Kind.DEGRADED:
             telemetry.DEGRADED.labels(warning.detail).inc()
 
 
 def _finish(finish: Finish) -> None:
     _evidence(finish.evidence)
-    telemetry.OUTCOMES.labels(finish.outcome.name).inc()
-    telemetry.GENERATED_TOKENS.inc(finish.usage.output_tokens)
+    _warnings(one for one in finish.warnings if one not in finish.evidence.warnings)
+    telemetry.OUTCOMES.labels("FAILED" if finish.error else finish.outcome.name).inc()
     for citation in finish.citations:
         telemetry.CITATIONS.labels(str(citation.verified).lower()).inc()
-    for at, seconds in (
-        ("model", finish.usage.first_token_model),
-        ("caller", finish.usage.first_token_caller),
-    ):
-        if seconds is not None:
-            telemetry.TIME_TO_FIRST_TOKEN.labels(at).observe(seconds)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from gateway.answer import Evidence, Finish, Kind, Notice, Outcome, Prompt, Usage
 from gateway.verify import Verification
@@ -13,11 +14,22 @@ from radrag.triton import Piece
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Watch:
+    """Who is told while an answer is written, so that what breaks off is counted too.
+
+    `first_token(at, seconds)`: at the model, at the caller. `tokens(n)`: n more were written.
+    """
+
+    first_token: Callable[[str, float], None] = lambda at, seconds: None
+    tokens: Callable[[int], None] = lambda count: None
+
+
 class Draft:
     """The book of one answer; times count from `began` by `clock`, in seconds."""
 
-    def __init__(self, clock: Callable[[], float], began: float) -> None:
-        self._clock, self._began = clock, began
+    def __init__(self, clock: Callable[[], float], began: float, watch: Watch = Watch()) -> None:
+        self._clock, self._began, self._watch = clock, began, watch
         self._usage = Usage()
         self._cut = False
 
@@ -26,16 +38,22 @@ class Draft:
         async with aclosing(written):
             async for piece in written:
                 if piece.text and self._usage.first_token_model is None:
-                    self._usage.first_token_model = self._clock() - self._began
+                    self._usage.first_token_model = self._now("model")
                 self._usage.input_tokens = piece.input_tokens or self._usage.input_tokens
                 self._usage.output_tokens += piece.output_tokens
+                self._watch.tokens(piece.output_tokens)
                 self._cut = self._cut or piece.finish_reason == "length"
                 yield piece
 
     def sent(self) -> None:
         """Notes that checked text leaves for the caller."""
         if self._usage.first_token_caller is None:
-            self._usage.first_token_caller = self._clock() - self._began
+            self._usage.first_token_caller = self._now("caller")
+
+    def _now(self, at: str) -> float:
+        seconds = self._clock() - self._began
+        self._watch.first_token(at, seconds)
+        return seconds
 
     def finish(
         self, evidence: Evidence, prompt: Prompt, answer: Verification, failure: RadragError | None

@@ -15,7 +15,7 @@ from time import perf_counter
 from gateway.answer import Event, Evidence, Finish, Kind, Notice, Outcome, Prompt, Prompted, Sources, Text
 from gateway.conflicts import among, conflicts
 from gateway.deadlines import Seconds, timely, within
-from gateway.drafting import Draft, again, ours
+from gateway.drafting import Draft, Watch, again, ours
 from gateway.messages import Messages
 from gateway.passage import Found, Passage, QueryVector
 from gateway.questions import Question
@@ -52,6 +52,7 @@ class Pipeline:
     seconds: Seconds = field(default_factory=Seconds)
     unsupported: str = "flag"
     clock: Callable[[], float] = perf_counter
+    watch: Watch = field(default_factory=Watch)
 
     async def find(self, question: Question) -> Evidence:
         """The sources for a question, best first, and whether they are enough to answer from."""
@@ -110,7 +111,7 @@ class Pipeline:
                 yield event
 
     async def _written(self, evidence: Evidence, prompt: Prompt, began: float) -> AsyncGenerator[Event, None]:
-        question, failure, draft = evidence.question, None, Draft(self.clock, began)
+        question, failure, draft = evidence.question, None, Draft(self.clock, began, self.watch)
         answer = Verification(prompt, question.language, self.unsupported)
         written = timely(self.seconds.generate, self.generate(prompt.text, question.limits.max_tokens))
         async with aclosing(draft.pieces(written)) as pieces:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Protocol
 
 from gateway.models import Model, Weights
+from radrag import telemetry
 from radrag.errors import RadragError
 from radrag.triton import ModelServer
 
@@ -53,6 +54,12 @@ class Models:
     def named(self) -> list[Model]:
         """The models for a manifest."""
         return [Model(role, one.name, one.weights_sha256()) for role, one in self.roles.items()]
+
+    def tell(self) -> None:
+        """Sets the gauge that names the models; what stood there before is gone."""
+        telemetry.MODEL_INFO.clear()
+        for one in self.named():
+            telemetry.MODEL_INFO.labels(one.role, one.name, one.weights_sha256).set(1)
 
     def checks(self) -> dict[str, Callable[[], Awaitable[bool]]]:
         """A readiness check per role."""

@@ -2,20 +2,21 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grpc import aio
 
-from gateway import feedback, replies
+from gateway import feedback, records, replies
 from gateway.answer import Finish, Sources, Text
 from gateway.counts import Counted
 from gateway.feedback import Feedback
 from gateway.index import Index
 from gateway.questions import Question, Request, Rules
 from gateway.replies import Replies
-from radrag import telemetry
+from radrag import account, telemetry
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.assistant.v1 import assistant_pb2_grpc
+from radrag.errors import RadragError
 
 NAME = "radrag.assistant.v1.AssistantService"
 
@@ -35,13 +36,17 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
         """Evidence only."""
         question, recording = self._read(request)
         evidence = await self.answers.find(question)
-        return self.replies.search(evidence, recording.stages)
+        reply = self.replies.search(evidence, recording.stages)
+        records.found(evidence.outcome, reply.manifest)
+        return reply
 
     async def Prompt(self, request: wire.PromptRequest, context: object) -> wire.PromptResponse:  # noqa: N802
         """Evidence and the finished prompt."""
         question, recording = self._read(request)
         prompted = await self.answers.write(question)
-        return self.replies.prompt(prompted, recording.stages)
+        reply = self.replies.prompt(prompted, recording.stages)
+        records.found(prompted.evidence.outcome, reply.manifest)
+        return reply
 
     async def Generate(self, request: wire.GenerateRequest, context: object) -> wire.GenerateResponse:  # noqa: N802
         """A checked answer in one reply: the streamed one, collected."""
@@ -52,9 +57,11 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
                 if isinstance(event, Text):
                     text += event.text
                 elif isinstance(event, Finish):
+                    reply = self.replies.answer(text, event, recording.stages)
+                    records.answered(event, text, reply.manifest)
                     if event.error:
                         raise event.error
-                    return self.replies.answer(text, event, recording.stages)
+                    return reply
         raise AssertionError("an answer ends with a finish")
 
     async def GenerateStream(  # noqa: N802
@@ -62,14 +69,16 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
     ) -> AsyncIterator[wire.GenerateStreamResponse]:
         """A checked answer as it is written."""
         question, recording = self._read(request)
+        text = ""
         async with aclosing(self.answers.answer(question)) as events:
             async for event in events:
                 if isinstance(event, Sources):
                     yield replies.sources(event)
                 elif isinstance(event, Text):
+                    text += event.text
                     yield wire.GenerateStreamResponse(text=event.text)
                 else:
-                    yield self.replies.finish(event, recording.stages)
+                    yield await self._finished(event, text, recording)
 
     async def SubmitFeedback(  # noqa: N802
         self, request: wire.SubmitFeedbackRequest, context: object
@@ -92,8 +101,23 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
             settings_sha256=self.replies.settings_sha256,
         )
 
+    async def _finished(
+        self, finish: Finish, text: str, recording: telemetry.Recording
+    ) -> wire.GenerateStreamResponse:
+        """The last frame, once the call's record is durable: a caller who saw the end can be shown it."""
+        frame = self.replies.finish(finish, recording.stages)
+        records.answered(finish, text, frame.finish.manifest)
+        try:
+            await account.current().settle()
+        except RadragError as error:
+            account.current().failure = error
+            return self.replies.finish(replace(finish, error=error), recording.stages)
+        return frame
+
     def _read(self, request: Request) -> tuple[Question, telemetry.Recording]:
-        return self.rules.read(request), telemetry.record_stages()
+        question, recording = self.rules.read(request), telemetry.record_stages()
+        records.asked(question)
+        return question, recording
 
     def add_to(self, server: aio.Server) -> None:
         """Registers the service."""

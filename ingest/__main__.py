@@ -25,6 +25,7 @@ from ingest.upkeep import Upkeep
 from ingest.wiring import Parts, Plan, connected
 from ingest.work import config_of, works
 from radrag import serving, telemetry
+from radrag.audit import opening
 from radrag.knowledge.v1 import knowledge_pb2_grpc
 from radrag.settings import Settings
 
@@ -108,23 +109,23 @@ def stop_without(task: "asyncio.Task[None]") -> None:
 
 async def main(settings: Settings) -> None:
     """Serves until told to stop."""
-    telemetry.configure("ingest")
+    telemetry.configure("ingest", settings.log_format)
     home = settings.home.absolute()
-    async with served(settings, plan(settings, home, settings.embedder_tokenizer), home) as service:
-        server = await serving.start(
-            lambda grpc_server: knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(
-                service, grpc_server
-            ),
-            settings.ingest_address,
-            names=(NAME,) if settings.reflection else (),
-            max_in_flight=settings.max_in_flight,
-            metrics_host=settings.metrics_host,
-        )
-        await server.ready(NAME)
-        await serving.until_stopped(server, settings.drain_seconds)
+    with opening.opened(settings, "ingest") as trail:
+        async with served(settings, plan(settings, home, settings.embedder_tokenizer), home) as service:
+            server = await serving.start(
+                lambda grpc_server: knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(
+                    service, grpc_server
+                ),
+                settings.ingest_address,
+                names=(NAME,) if settings.reflection else (),
+                max_in_flight=settings.max_in_flight,
+                metrics_host=settings.metrics_host,
+                trail=trail,
+            )
+            await server.ready(NAME)
+            await serving.until_stopped(server, settings.drain_seconds)
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("alembic").setLevel(logging.WARNING)
     uvloop.run(main(Settings.from_environ(os.environ)))

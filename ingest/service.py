@@ -20,7 +20,7 @@ from ingest.jobs_table import Asked, Job
 from ingest.review_changes import changes
 from ingest.service_uploads import Uploads
 from ingest.work import metadata_out
-from radrag import call
+from radrag import account, call
 from radrag.errors import FailedPrecondition, InvalidArgument
 from radrag.knowledge.v1 import knowledge_pb2 as wire
 from radrag.knowledge.v1.knowledge_pb2_grpc import KnowledgeServiceServicer
@@ -53,6 +53,7 @@ class KnowledgeService(KnowledgeServiceServicer):
         await self._uploads.keep(upload, asked.key)
         await self._catalogue.discover(unread_document(name, metadata), asked.subject)
         job = await self._start(asked)
+        _record("discovered", metadata.document_id, content_sha256=upload.sha256)
         return wire.SubmitDocumentResponse(document_id=metadata.document_id, job_id=job.job_id)
 
     def _reading(self, name: str, metadata: Metadata, content: str) -> Asked:
@@ -98,6 +99,7 @@ class KnowledgeService(KnowledgeServiceServicer):
             entry = await self._catalogue.reject(*named, subject, reason)
         else:
             raise InvalidArgument("decision", "must be DECISION_APPROVE or DECISION_REJECT")
+        _record(entry.state.value, *named)
         return wire.ReviewDocumentResponse(state=replies.state(entry.state))
 
     async def PublishDocument(  # noqa: N802
@@ -110,6 +112,7 @@ class KnowledgeService(KnowledgeServiceServicer):
             raise FailedPrecondition(f"it is {entry.state.value}, not approved", "NOT_APPROVED")
         subject, given = call.current().caller.subject, {"number": entry.number}
         job = await self._start(Asked("publish", *named, subject, str(entry.number), self._config, given))
+        _record("publishing", *named)
         return wire.PublishDocumentResponse(job_id=job.job_id)
 
     async def RetireDocument(  # noqa: N802
@@ -119,6 +122,7 @@ class KnowledgeService(KnowledgeServiceServicer):
         intent = requests.withdrawal(request, call.current().caller.subject)
         versions = await self._curation.retire(intent)
         entry = await self._catalogue.find(intent.document_id, versions[0])
+        _record(entry.state.value, intent.document_id, *versions)
         return wire.RetireDocumentResponse(state=replies.state(entry.state))
 
     async def RetryDocument(  # noqa: N802
@@ -134,6 +138,7 @@ class KnowledgeService(KnowledgeServiceServicer):
         entry = await self._catalogue.retry(*named, subject, reason)
         job = await self._jobs.table.again(read.job_id) if read else None
         self._jobs.wake()
+        _record(entry.state.value, *named)
         return wire.RetryDocumentResponse(state=replies.state(entry.state), job_id=job.job_id if job else "")
 
     async def DeleteDocument(  # noqa: N802
@@ -142,7 +147,9 @@ class KnowledgeService(KnowledgeServiceServicer):
         """Deletes one version, or all."""
         named = requests.document_id(request.document_id), requests.version(request.version, required=False)
         intent = Intent(Act.DELETE, *named, call.current().caller.subject)
-        return wire.DeleteDocumentResponse(versions=await self._curation.delete(intent))
+        versions = await self._curation.delete(intent)
+        _record("deleted", intent.document_id, *versions)
+        return wire.DeleteDocumentResponse(versions=versions)
 
     async def WatchJob(  # noqa: N802
         self, request: wire.WatchJobRequest, context: Context
@@ -169,6 +176,11 @@ class KnowledgeService(KnowledgeServiceServicer):
         job = await self._jobs.table.ask(asked)
         self._jobs.wake()
         return job
+
+
+def _record(outcome: str, document_id: str, *versions: str, **more: str) -> None:
+    """Says for the audit trail what was done to which versions, now that they are known to exist."""
+    account.current().note(outcome, [f"{document_id}@{version}" for version in versions or ("",)], **more)
 
 
 async def _data(messages: AsyncIterator[wire.SubmitDocumentRequest]) -> AsyncIterator[bytes]:

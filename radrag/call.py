@@ -4,6 +4,7 @@ The serving interceptor sets it; clients read it to hand caller, id and the time
 Python gRPC passes neither deadline nor metadata on by itself.
 """
 
+import re
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 from radrag.errors import DeadlineExceeded
 
 PUBLIC = "public"
+# An id is logged and audited: a caller's own must not be able to carry a text.
+AN_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 SUBJECT, ROLES, LABELS, REQUEST_ID = "radrag-subject", "radrag-roles", "radrag-labels", "radrag-request-id"
 
 
@@ -78,7 +81,8 @@ def from_metadata(metadata: Mapping[str, str], time_remaining: float | None) -> 
         labels=_words(metadata.get(LABELS, "")) | {PUBLIC},
     )
     deadline = None if time_remaining is None else time.monotonic() + time_remaining
-    return Call(caller, deadline, metadata.get(REQUEST_ID) or uuid.uuid4().hex)
+    given = metadata.get(REQUEST_ID, "")
+    return Call(caller, deadline, given if AN_ID.fullmatch(given) else uuid.uuid4().hex)
 
 
 def outgoing_metadata() -> tuple[tuple[str, str], ...]:

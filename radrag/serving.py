@@ -6,7 +6,7 @@ A handler only checks, calls the core and answers; what it raises is translated 
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -18,8 +18,11 @@ from grpc_health.v1._async import HealthServicer
 from grpc_reflection.v1alpha import reflection
 from grpc_status import rpc_status
 
-from radrag import call, errors, telemetry
+from radrag import account, call, errors, telemetry
+from radrag.account import Account, Trail
 from radrag.errors import Overloaded
+
+log = telemetry.logs.get(__name__)
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -47,6 +50,7 @@ class Server:
     health_grpc: aio.Server
     health_port: int
     stop_metrics: Callable[[], None] = field(default=lambda: None)
+    lag: "asyncio.Task[None] | None" = None
 
     async def ready(self, *services: str, serving: bool = True) -> None:
         """Says whether the named services, and the server as a whole, take calls."""
@@ -59,6 +63,10 @@ class Server:
         await self.grpc.stop(seconds)
         await self.health_grpc.stop(0)
         self.stop_metrics()
+        if self.lag:
+            self.lag.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.lag
 
 
 async def start(
@@ -69,14 +77,16 @@ async def start(
     max_in_flight: int = 64,
     offset: bool = True,
     metrics_host: str = "",
+    trail: Trail = Trail(),  # noqa: B008  a frozen value
 ) -> Server:
     """Starts a server with the services that `add` registers.
 
     `address` is host:port; port 0 picks free ports. With `offset`, health listens 100 and metrics 200 above.
-    `names`, when given, are the services offered by reflection. Not ready until told so.
+    `names`, when given, are the services offered by reflection. Calls are written to `trail`. Not ready until
+    told so.
     """
     host, _, port = address.rpartition(":")
-    server = aio.server(interceptors=[Door(max_in_flight)], options=OPTIONS)
+    server = aio.server(interceptors=[Door(max_in_flight, trail)], options=OPTIONS)
     add(server)
     if names:
         reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
@@ -88,7 +98,8 @@ async def start(
     await server.start()
     await health_server.start()
     stop = telemetry.serve_metrics(metrics_host, bound + 200) if metrics_host else lambda: None
-    return Server(server, bound, health, health_server, health_bound, stop)
+    lag = asyncio.create_task(telemetry.watch_event_loop())
+    return Server(server, bound, health, health_server, health_bound, stop, lag)
 
 
 def _bind(server: aio.Server, host: str, port: int) -> int:
@@ -108,10 +119,10 @@ async def until_stopped(server: Server, drain_seconds: float) -> None:
 
 
 class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs only
-    """What every call passes: its context is set, it is counted and traced, its errors are translated."""
+    """What every call passes: context is set; it is counted, traced, logged, audited; errors translated."""
 
-    def __init__(self, max_in_flight: int) -> None:
-        self._max_in_flight = max_in_flight
+    def __init__(self, max_in_flight: int, trail: Trail = Trail()) -> None:  # noqa: B008  a frozen value
+        self._max_in_flight, self._trail = max_in_flight, trail
         self._in_flight = 0
 
     async def intercept_service(
@@ -130,7 +141,7 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
 
         async def answer(request: Any, context: "aio.ServicerContext[Any, Any]") -> Any:
             try:
-                with self._passing(method, context):
+                async with self._passing(method, context):
                     return await inner(request, context)
             except Exception as error:  # noqa: BLE001  the one place where everything is translated
                 await _abort(context, error)
@@ -147,7 +158,7 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
 
         async def answer(request: Any, context: "aio.ServicerContext[Any, Any]") -> AsyncIterator[Any]:
             try:
-                with self._passing(method, context):
+                async with self._passing(method, context):
                     async for frame in inner(request, context):
                         yield frame
             except Exception as error:  # noqa: BLE001  as above
@@ -157,41 +168,85 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
             answer, handler.request_deserializer, handler.response_serializer
         )
 
-    @contextmanager
-    def _passing(self, method: str, context: "aio.ServicerContext[Any, Any]") -> Iterator[None]:
+    @asynccontextmanager
+    async def _passing(self, method: str, context: "aio.ServicerContext[Any, Any]") -> AsyncIterator[None]:
         metadata = _metadata(context)
         call.enter(call.from_metadata(metadata, context.time_remaining()))
+        told = account.enter(Account(method, self._trail))
+        with _counted(told, metadata):
+            async with _audited(told):
+                with self._admitted():
+                    yield
+
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
         if self._in_flight >= self._max_in_flight:
             telemetry.REJECTED.labels("in_flight").inc()
-            telemetry.REQUESTS.labels(method, Overloaded.code.name).inc()
             raise Overloaded(f"more than {self._max_in_flight} calls at once", 0.5)
         self._in_flight += 1
         try:
-            with _counted(method, metadata):
-                yield
+            yield
         finally:
             self._in_flight -= 1
 
 
+@asynccontextmanager
+async def _audited(told: Account) -> AsyncIterator[None]:
+    """Writes the call's record before its caller sees how it ended; for one that left, without waiting."""
+    try:
+        yield
+    except (asyncio.CancelledError, GeneratorExit):
+        told.submit(grpc.StatusCode.CANCELLED.name)
+        raise
+    except Exception as error:
+        await told.settle(_code(error).name)
+        raise
+    await told.settle()
+
+
 @contextmanager
-def _counted(method: str, metadata: Mapping[str, str]) -> Iterator[None]:
+def _counted(told: Account, metadata: Mapping[str, str]) -> Iterator[None]:
+    method = told.method
     started, span, code = perf_counter(), telemetry.server_span(method, metadata), grpc.StatusCode.OK
     telemetry.activate(span)
     telemetry.IN_FLIGHT.labels(method).inc()
     try:
         yield
+        code = told.failure.code if told.failure else code
     except (asyncio.CancelledError, GeneratorExit):
         code = grpc.StatusCode.CANCELLED
         raise
     except Exception as error:
-        code = error.code if isinstance(error, errors.RadragError) else grpc.StatusCode.INTERNAL
+        code = _code(error)
         raise
     finally:
+        seconds = perf_counter() - started
         telemetry.IN_FLIGHT.labels(method).dec()
         telemetry.REQUESTS.labels(method, code.name).inc()
-        telemetry.REQUEST_DURATION.labels(method).observe(perf_counter() - started)
-        span.set_attribute("rpc.grpc.status_code", code.value[0])
-        span.end()
+        if code is not Overloaded.code:  # a refusal takes no time, and would make a flood look fast
+            telemetry.REQUEST_DURATION.labels(method).observe(seconds, telemetry.exemplar(span))
+        telemetry.end_call(span, code.name)
+        _log(told, code.name, seconds, telemetry.trace_id(span))
+
+
+def _code(error: Exception) -> grpc.StatusCode:
+    return error.code if isinstance(error, errors.RadragError) else grpc.StatusCode.INTERNAL
+
+
+def _log(told: Account, code: str, seconds: float, trace_id: str) -> None:
+    running = call.current()
+    stages = {stage.name: round(stage.duration, 4) for stage in telemetry.recorded()}
+    log.info(
+        "call",
+        method=told.method,
+        code=code,
+        outcome=told.outcome,
+        seconds=round(seconds, 4),
+        stages=stages,
+        request_id=running.request_id,
+        subject=running.caller.subject,
+        trace_id=trace_id,
+    )
 
 
 async def _abort(context: "aio.ServicerContext[Any, Any]", error: Exception) -> None:

@@ -31,6 +31,30 @@ class Settings:
     drain_seconds: float = _setting(10.0, "all", "How long running calls may take to end on SIGTERM.")
     max_in_flight: int = _setting(64, "all", "Calls running at once in one process; one more is refused.")
 
+    log_format: str = _setting("auto", "all", "Log lines: json, pretty, or auto (pretty on a terminal).")
+    audit: str = _setting(
+        "on",
+        "gateway ingest cli",
+        "Audit trail: off; on; required (a call whose record cannot be written fails).",
+    )
+    audit_sync: str = _setting(
+        "always",
+        "gateway ingest cli",
+        "When records are synced to the disk: always (before a call ends), second, never.",
+    )
+    audit_heads: Path = _setting(
+        Path("var/audit/heads"), "gateway ingest cli", "Folder of the signed heads, to be copied elsewhere."
+    )
+    audit_head_every: int = _setting(
+        100, "gateway ingest cli", "Records after which a head is signed; one is at every stop."
+    )
+    audit_key_file: Path = _setting(
+        Path("var/audit/key.pem"), "gateway ingest cli", "Ed25519 key that signs heads; made where missing."
+    )
+    audit_content: bool = _setting(
+        False, "gateway ingest cli", "Keep questions and answers in the audit trail as they are."
+    )
+
     gateway_address: str = _setting("127.0.0.1:50051", "gateway cli", "Where the gateway listens.")
     retrieval_address: str = _setting("127.0.0.1:50052", "retrieval gateway cli", "Where retrieval listens.")
     ingest_address: str = _setting(

@@ -1,7 +1,8 @@
 """Starts the retrieval service: the one file that reads settings and wires the parts."""
 
-import logging
 import os
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import uvloop
 
@@ -19,6 +20,7 @@ from retrieval.store import Store
 from retrieval.versions import Versions
 
 STORES = ("edge", "server")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def open_store(settings: Settings) -> Store:
@@ -38,10 +40,23 @@ def versions_url(settings: Settings) -> str:
 
 
 def report(view: View) -> None:
-    """Sets the gauge of live points."""
-    for topic, counts in (view.generation.counts() if view.generation else {}).items():
+    """Sets the gauges of live points and documents."""
+    held = view.generation.counts() if view.generation else {}
+    telemetry.INDEX_DOCUMENTS.set(sum(counts.documents for counts in held.values()))
+    for topic, counts in held.items():
         telemetry.INDEX_POINTS.labels(topic, "parent").set(counts.parents)
         telemetry.INDEX_POINTS.labels(topic, "child").set(counts.children)
+
+
+def _leg(stage: str, function: F, /) -> F:
+    """Measures a leg, `topic.kind:language`, with the names of the semantic conventions for databases."""
+    topic, _, _ = stage.partition(".")
+    attributes = {
+        "db.system.name": "qdrant",
+        "db.operation.name": "query",
+        "db.collection.name": topic,
+    }
+    return telemetry.traced(stage, function, attributes=attributes)
 
 
 def _check(settings: Settings) -> None:
@@ -53,7 +68,7 @@ def _check(settings: Settings) -> None:
 async def main(settings: Settings) -> None:
     """Serves until told to stop."""
     _check(settings)
-    telemetry.configure("retrieval")
+    telemetry.configure("retrieval", settings.log_format)
     settings.index_path.mkdir(parents=True, exist_ok=True)
     store, versions = open_store(settings), Versions(versions_url(settings))
     bm25 = Bm25(k1=settings.bm25_k1, b=settings.bm25_b, avg_len=settings.bm25_avg_len)
@@ -67,7 +82,7 @@ async def main(settings: Settings) -> None:
         fuse=WAYS[settings.fusion],
         rrf=Rrf(settings.rrf_k, weights),
         language_share=settings.language_share,
-        wrap=telemetry.traced,
+        wrap=_leg,
     )
     service = RetrievalService(index, searcher, bm25, topics=settings.topics, store=store.kind)
     await index.tidy()
@@ -86,5 +101,4 @@ async def main(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     uvloop.run(main(Settings.from_environ(os.environ)))

@@ -12,6 +12,7 @@ from prometheus_client import REGISTRY, generate_latest
 from gateway.passage import Found, QueryVector
 from gateway.questions import Question
 from radrag import telemetry
+from radrag.telemetry import traces
 from tests.gateway.channel import generate, stream, without
 from tests.gateway.fakes import passage, saying
 
@@ -33,7 +34,7 @@ async def test_the_canary_reaches_only_the_caller(
 ) -> None:
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
-    monkeypatch.setattr(telemetry, "tracer", provider.get_tracer("test"))
+    monkeypatch.setattr(traces, "tracer", provider.get_tracer("test"))
     caplog.set_level(logging.DEBUG)
     pipeline = without(search=telemetry.traced("search", found), generate=saying(f"- “{TEXT}” [1]\n"))
 

@@ -9,6 +9,7 @@ import pytest
 from grpc import StatusCode
 from prometheus_client import REGISTRY
 
+from gateway.counts import WATCH
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.errors import ModelUnavailable
 from radrag.telemetry import traced
@@ -120,12 +121,29 @@ async def test_first_tokens_are_timed_at_the_model_and_at_the_caller() -> None:
     ticks = iter(range(100))
     before = timed("model"), timed("caller")
     pieces = ("", "The annual dose limit for workers", " is 20 mSv [1].")
-    reply = await generate(without(generate=saying(*pieces), clock=lambda: float(next(ticks))))
+    reply = await generate(without(generate=saying(*pieces), clock=lambda: float(next(ticks)), watch=WATCH))
     usage = reply.usage
     # The clock is read at the start, at the first piece with text, and at the first checked text.
     assert (usage.first_token_model.seconds, usage.first_token_caller.seconds) == (1, 2)
     assert usage.output_tokens == 3
     assert (timed("model"), timed("caller")) == (before[0] + 1, before[1] + 1)
+
+
+async def test_tokens_of_a_broken_answer_are_counted_as_they_come() -> None:
+    """A count taken from the end of an answer would miss those that never reach it."""
+    before = REGISTRY.get_sample_value("radrag_generated_tokens_total") or 0.0
+    failed = REGISTRY.get_sample_value("radrag_outcomes_total", {"outcome": "FAILED"}) or 0.0
+    await stream(without(generate=dying(60, ModelUnavailable("generator")), watch=WATCH))
+    assert (REGISTRY.get_sample_value("radrag_generated_tokens_total") or 0.0) == before + 60
+    assert REGISTRY.get_sample_value("radrag_outcomes_total", {"outcome": "FAILED"}) == failed + 1
+
+
+async def test_a_stream_that_breaks_off_is_counted_by_its_failures_code() -> None:
+    """Its status is OK, since the caller has had frames: an availability taken from that would be a lie."""
+    labels = {"method": "radrag.assistant.v1.AssistantService/GenerateStream", "code": "UNAVAILABLE"}
+    before = REGISTRY.get_sample_value("radrag_requests_total", labels) or 0.0
+    await stream(without(generate=dying(60, ModelUnavailable("generator"))))
+    assert REGISTRY.get_sample_value("radrag_requests_total", labels) == before + 1
 
 
 async def test_reasoning_aloud_never_leaves_the_gateway() -> None:

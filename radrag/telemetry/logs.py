@@ -1,0 +1,129 @@
+"""Logs: one JSON object a line, of fields from a list; lines to read on a terminal.
+
+A field that is not on the list is left out, and an exception is told by its class and its places, never by
+its text, which may quote a question. What other libraries log through `logging` takes the same way.
+"""
+
+import logging
+import sys
+import traceback
+from types import TracebackType
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+from radrag.telemetry import traces
+
+# What a line may hold; numbers, ids, names and classes, never text of a question, an answer or a document.
+FIELDS = frozenset(
+    {
+        "event", "level", "logger", "process", "timestamp", "request_id", "trace_id", "method", "code",
+        "outcome", "subject", "seconds", "stages", "error", "where",
+    }
+)  # fmt: skip
+FORMATS = ("auto", "json", "pretty")
+# They tell of every connection, at levels at which ours tell of calls.
+LOUD = ("alembic", "httpx", "httpcore", "asyncio")
+Logger = structlog.stdlib.BoundLogger
+
+
+def _to_logging(_: Any, __: str, event: EventDict) -> str:
+    return " ".join(f"{key}={value}" for key, value in event.items())
+
+
+def configure(process: str, log_format: str = "auto", out: TextIO | None = None) -> None:
+    """Sends everything that is logged to `out` (standard error). Raises ValueError for an unknown format."""
+    if log_format not in FORMATS:
+        raise ValueError(f"RADRAG_LOG_FORMAT must be one of {', '.join(FORMATS)}")
+    out = out or sys.stderr
+    pretty = log_format == "pretty" or (log_format == "auto" and out.isatty())
+    shared: list[Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _named(process),
+        _traced,
+        _exception_without_text,
+        only_listed,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=Logger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(_formatter(shared, pretty, out.isatty()))
+    logging.root.handlers = [handler]
+    logging.root.setLevel(logging.INFO)
+    for name in LOUD:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def get(name: str) -> Logger:
+    """A logger whose lines carry fields: `log.info("call", method=…, seconds=…)`."""
+    logger: Logger = structlog.stdlib.get_logger(name)
+    return logger
+
+
+def only_listed(_: Any, __: str, event: EventDict) -> EventDict:
+    """Leaves out every field that is not on the list. Structlog's own begin with an underscore."""
+    return {key: value for key, value in event.items() if key in FIELDS or key.startswith("_")}
+
+
+def _formatter(shared: list[Processor], pretty: bool, colours: bool) -> logging.Formatter:
+    renderer: Processor = (
+        structlog.dev.ConsoleRenderer(colors=colours)
+        if pretty
+        else structlog.processors.JSONRenderer(ensure_ascii=False)
+    )
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[_foreign_exception, *shared],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+        keep_exc_info=False,
+    )
+
+
+def _named(process: str) -> Processor:
+    def add(_: Any, __: str, event: EventDict) -> EventDict:
+        event["process"] = process
+        return event
+
+    return add
+
+
+def _traced(_: Any, __: str, event: EventDict) -> EventDict:
+    found = event.get("trace_id") or traces.trace_id()
+    return {**event, "trace_id": found} if found else event
+
+
+def _foreign_exception(_: Any, __: str, event: EventDict) -> EventDict:
+    """Takes a record's exception before `logging` writes its text."""
+    record = event.get("_record")
+    if isinstance(record, logging.LogRecord) and record.exc_info:
+        event["exc_info"], record.exc_info, record.exc_text = record.exc_info, None, None
+    return event
+
+
+def _exception_without_text(_: Any, __: str, event: EventDict) -> EventDict:
+    given = event.pop("exc_info", None)
+    found = sys.exc_info() if given is True else given
+    if isinstance(found, BaseException):
+        found = (type(found), found, found.__traceback__)
+    if isinstance(found, tuple) and found[0] is not None:
+        event["error"], event["where"] = found[0].__name__, _places(found[2])
+    return event
+
+
+def _places(trace: TracebackType | None) -> list[str]:
+    frames = traceback.extract_tb(trace)[-5:]
+    return [f"{frame.filename.rsplit('/', 1)[-1]}:{frame.lineno} {frame.name}" for frame in frames]
+
+
+# Until a process is configured, and in tests: through `logging`, as its handlers want it.
+structlog.configure(
+    processors=[structlog.stdlib.filter_by_level, only_listed, _to_logging],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    wrapper_class=Logger,
+)

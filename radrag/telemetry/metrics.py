@@ -1,0 +1,108 @@
+"""Every metric by name, the processes that serve it, and the page they are read from.
+
+The names are a contract with dashboards and alert rules. Latencies are measured here, at the client side of
+Triton: its own request duration is wrong for decoupled models that answer from threads.
+"""
+
+from collections.abc import Callable, Mapping
+from platform import python_version
+
+from prometheus_client import REGISTRY, Counter, Gauge, Histogram, start_http_server
+from prometheus_client.metrics import MetricWrapperBase
+
+# A stage takes a millisecond (scope, prompt) to two minutes (generate); a parse may take ten.
+SECONDS = (
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0,
+)  # fmt: skip
+TOKEN_SECONDS = (0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 20.0, 40.0)
+INGEST_SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+LAG_SECONDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+
+REQUESTS = Counter(
+    "radrag_requests", "Calls ended, by method and gRPC code; a stream that failed has its failure's code.",
+    ["method", "code"],
+)  # fmt: skip
+REQUEST_DURATION = Histogram(
+    "radrag_request_duration_seconds", "Time from a call's arrival to its end.", ["method"], buckets=SECONDS
+)
+STAGE_DURATION = Histogram(
+    "radrag_stage_duration_seconds", "Time one stage took.", ["stage", "outcome"], buckets=SECONDS
+)
+TIME_TO_FIRST_TOKEN = Histogram(
+    "radrag_time_to_first_token_seconds",
+    "Time from a call's start to the first token: from the model, and checked to the caller.",
+    ["at"],
+    buckets=TOKEN_SECONDS,
+)
+GENERATED_TOKENS = Counter("radrag_generated_tokens", "Tokens the generator wrote, by its own count.")
+IN_FLIGHT = Gauge("radrag_requests_in_flight", "Calls running now.", ["method"])
+REJECTED = Counter(
+    "radrag_rejected", "Calls refused for want of room: here, or by a model's queue.", ["reason"]
+)
+OUTCOMES = Counter("radrag_outcomes", "Answers by outcome; FAILED when it broke off.", ["outcome"])
+DEGRADED = Counter("radrag_degraded", "Replies for which a part was missing.", ["what"])
+WARNINGS = Counter("radrag_warnings", "Warnings in replies, by kind.", ["kind"])
+CITATIONS = Counter("radrag_citations", "Citations by result of their check.", ["verified"])
+TRUNCATIONS = Counter("radrag_truncations", "Texts a model had to cut.", ["model"])
+RERANK_SCORE = Histogram(
+    "radrag_rerank_score", "Best rerank score of a question.", buckets=tuple(n / 20 for n in range(1, 21))
+)
+INDEX_POINTS = Gauge("radrag_index_points", "Live points in the index.", ["topic", "level"])
+INDEX_DOCUMENTS = Gauge("radrag_index_documents", "Documents that are live in the index.")
+DOCUMENTS = Gauge("radrag_documents", "Document versions by state.", ["state"])
+DOCUMENTS_EXPIRING = Gauge(
+    "radrag_documents_expiring", "Published documents whose last day is at most so many days ahead.", ["days"]
+)
+INGEST_STAGE_DURATION = Histogram(
+    "radrag_ingest_stage_duration_seconds",
+    "Time one stage of the corpus path took for one document.",
+    ["stage", "outcome"],
+    buckets=INGEST_SECONDS,
+)
+AUDIT_RECORDS = Counter(
+    "radrag_audit_records", "Audit records, by whether they could be written.", ["result"]
+)
+EVENT_LOOP_LAG = Histogram(
+    "radrag_event_loop_lag_seconds", "How much too late the event loop woke a sleeper.", buckets=LAG_SECONDS
+)
+BUILD_INFO = Gauge("radrag_build_info", "1, with what is running as labels.", ["version", "python"])
+MODEL_INFO = Gauge(
+    "radrag_model_info", "1 for the model behind each role, as its server names it.",
+    ["role", "model", "weights_sha256"],
+)  # fmt: skip
+
+EVERYWHERE = (REQUESTS, REQUEST_DURATION, IN_FLIGHT, REJECTED, EVENT_LOOP_LAG, BUILD_INFO)
+PROCESSES: Mapping[str, tuple[MetricWrapperBase, ...]] = {
+    "gateway": (
+        *EVERYWHERE, STAGE_DURATION, TIME_TO_FIRST_TOKEN, GENERATED_TOKENS, OUTCOMES, DEGRADED, WARNINGS,
+        CITATIONS, TRUNCATIONS, RERANK_SCORE, MODEL_INFO, AUDIT_RECORDS,
+    ),
+    "retrieval": (*EVERYWHERE, STAGE_DURATION, INDEX_POINTS, INDEX_DOCUMENTS),
+    "ingest": (
+        *EVERYWHERE, DOCUMENTS, DOCUMENTS_EXPIRING, INGEST_STAGE_DURATION, TRUNCATIONS, AUDIT_RECORDS,
+    ),
+}  # fmt: skip
+ALL = tuple(dict.fromkeys(metric for metrics in PROCESSES.values() for metric in metrics))
+
+
+def keep_only(process: str, version: str) -> None:
+    """Leaves the named process's metrics on its page: one that it never sets would read as a quiet zero."""
+    for metric in ALL:
+        if metric not in PROCESSES[process]:
+            REGISTRY.unregister(metric)
+    BUILD_INFO.labels(version, python_version()).set(1)
+
+
+def serve_metrics(host: str, port: int) -> Callable[[], None]:
+    """Serves /metrics from a thread of its own, so that load never hides it. Returns what stops it.
+
+    Who accepts OpenMetrics gets it, with exemplars: the trace id of a recent call in each bucket.
+    """
+    server, thread = start_http_server(port, addr=host)
+
+    def stop() -> None:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+    return stop
