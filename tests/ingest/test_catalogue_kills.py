@@ -1,6 +1,8 @@
 """Ingest and retrieval killed at random moments of publishing: every document is wholly old or wholly new.
 
 RADRAG_TEST_KILLS and RADRAG_TEST_KILL_DOCUMENTS make it the full run: 50 and 100.
+RADRAG_TEST_KILL_MODEL=e5_small takes the real embedder in place of the null one.
+RADRAG_TEST_RESULTS names the folder for the result.
 """
 
 import asyncio
@@ -9,13 +11,19 @@ import random
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 from grpc import aio
 
+from benchmarks.record import record
+from cli.model_environment import MODEL_REPOSITORY
+from cli.process import Child
+from cli.triton_server import TritonServer
 from ingest.canonical import canonical
 from ingest.catalogue.catalogue import Catalogue
 from ingest.catalogue.entry import sha256
@@ -26,25 +34,32 @@ from ingest.document import Document, Metadata
 from ingest.indexed import IndexedVersions
 from ingest.passage import passage_id
 from ingest.reconcile import compare
+from ingest.tokens import token_counter
 from radrag.retrieval.v1 import retrieval_pb2 as wire
-from tests.ingest.counting import counter
+from tests.conftest import free_grpc_port
+from tests.ingest.batch import TOKENIZER
 from tests.ingest.knowledge import CHUNKS, knowledge
+from tests.integration.conftest import MODELS as NULL_MODELS
 from tests.retrieval.process import ROOT, Process, running
 
-KILLS = int(os.environ.get("RADRAG_TEST_KILLS", "6"))
+KILLS = int(os.environ.get("RADRAG_TEST_KILLS", "4"))
 DOCUMENTS = int(os.environ.get("RADRAG_TEST_KILL_DOCUMENTS", "10"))
+MODEL = os.environ.get("RADRAG_TEST_KILL_MODEL", "null_embedder")
 STAGES = 8  # lines a published document makes
+COUNTER = token_counter(TOKENIZER)
 
 
 def text(n: int, version: int) -> str:
-    parts = [f"## Часть {part}\n\nDocument {n}, version {version}. " + f"word{n} " * 40 for part in range(6)]
+    words = " ".join([f"word{n}"] * 40)
+    parts = [f"## Часть {part}\n\nDocument {n}, version {version}. {words}" for part in range(6)]
     return canonical("\n\n".join([f"# Document {n}", *parts]))
 
 
 class Files:
-    """The documents' files, and which version each holds."""
+    """The documents' files, and which version each holds; `embedder` is where MODEL is served."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, embedder: str) -> None:
+        self.folder, self.embedder = folder, embedder
         self._folder = folder / "documents"
         self._folder.mkdir()
         self.versions = dict.fromkeys(range(DOCUMENTS), 0)
@@ -57,9 +72,10 @@ class Files:
 
 
 @contextmanager
-def batch(folder: Path, process: Process) -> "Iterator[subprocess.Popen[str]]":
+def batch(files: Files, process: Process) -> "Iterator[subprocess.Popen[str]]":
+    given = (str(files.folder), f"127.0.0.1:{process.port}", files.embedder, MODEL)
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.ingest.batch", str(folder), f"127.0.0.1:{process.port}"],
+        [sys.executable, "-m", "tests.ingest.batch", *given],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -76,10 +92,10 @@ def until(child: "subprocess.Popen[str]", lines: int) -> None:
             return
 
 
-async def killed(folder: Path, rng: random.Random, victim: str, lines: int) -> None:
+async def killed(files: Files, rng: random.Random, victim: str, lines: int) -> None:
     """Runs a batch and kills one of the two after so many lines and a moment."""
-    async with running(folder) as process:
-        with batch(folder, process) as child:
+    async with running(files.folder) as process:
+        with batch(files, process) as child:
             await asyncio.to_thread(until, child, lines)
             await asyncio.sleep(rng.uniform(0, 0.02))
             if victim == "retrieval":
@@ -100,7 +116,7 @@ async def check_whole(process: Process, document: wire.Document, allowed: list[s
     """One of these texts is in the index, whole: every parent with its text, and no other is found."""
     (whole,) = [one for one in allowed if sha256(one) == document.text_sha256]
     made = Document(document.document_id, whole, document.title, "en", Metadata(), "")
-    parents = chunk(made, counter(), CHUNKS)
+    parents = chunk(made, COUNTER, CHUNKS)
     ids = [passage_id(made.document_id, made.version, "parent", one.start, one.end) for one in parents]
     reply = await process.stub.GetParents(wire.GetParentsRequest(parent_ids=ids))
     assert "".join(one.parent.text for one in reply.parents) == whole
@@ -110,29 +126,54 @@ async def check_whole(process: Process, document: wire.Document, allowed: list[s
     assert {one.document.version for one in found.parents} == {made.version}
 
 
-async def test_killed_at_random_moments_every_document_is_wholly_old_or_new(tmp_path: Path) -> None:
-    rng, files = random.Random(20261201), Files(tmp_path)
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Triton that serves MODEL."""
+    repository = NULL_MODELS if MODEL == "null_embedder" else MODEL_REPOSITORY
+    child = Child("embedder", tmp_path_factory.mktemp("embedder"))
+    server = TritonServer(child, (MODEL,), free_grpc_port(), repository=repository)
+    asyncio.run(server.start(120))
+    yield server.grpc
+    asyncio.run(server.stop())
+
+
+async def test_killed_at_random_moments_every_document_is_wholly_old_or_new(
+    tmp_path: Path, embedder: str
+) -> None:
+    rng, files, started = random.Random(20261201), Files(tmp_path, embedder), perf_counter()
+    await undisturbed(files)
+    victims = [await one_kill(files, rng, moment) for moment in range(KILLS)]
+    await undisturbed(files)
     async with running(tmp_path) as process:
-        with batch(tmp_path, process) as child:
-            await asyncio.to_thread(child.communicate, timeout=300)
+        await check_the_end(tmp_path, process, files)
+    if folder := os.environ.get("RADRAG_TEST_RESULTS"):
+        figures = {"embedder": MODEL, "documents": DOCUMENTS, "kills": Counter(victims)}
+        seconds = round(perf_counter() - started, 1)
+        record(Path(folder) / f"kills-{MODEL}.json", {**figures, "seconds": seconds})
+
+
+async def undisturbed(files: Files) -> None:
+    """One batch that nobody kills: all documents are live after it."""
+    async with running(files.folder) as process:
+        with batch(files, process) as child:
+            await asyncio.to_thread(child.communicate, timeout=900)
         assert child.returncode == 0
         assert len(await live(process)) == DOCUMENTS
-    for moment in range(KILLS):
-        changed = rng.sample(range(DOCUMENTS), DOCUMENTS // 2)
-        files.write(changed, moment + 2)
-        victim = rng.choice(["ingest", "retrieval"])
-        await killed(tmp_path, rng, victim, rng.randint(1, len(changed) * STAGES))
-        async with running(tmp_path) as process:
-            held = await live(process)
-            assert len(held) == DOCUMENTS
-            for n in range(DOCUMENTS):
-                allowed = [text(n, version) for version in range(1, files.versions[n] + 1)]
-                await check_whole(process, held[f"d{n}"], allowed)
-    async with running(tmp_path) as process:
-        with batch(tmp_path, process) as child:
-            await asyncio.to_thread(child.communicate, timeout=300)
-        assert child.returncode == 0
-        await check_the_end(tmp_path, process, files)
+
+
+async def one_kill(files: Files, rng: random.Random, moment: int) -> str:
+    """Kills one of the two while half of the documents get a new version; returns which. All are whole."""
+    changed = rng.sample(range(DOCUMENTS), DOCUMENTS // 2)
+    files.write(changed, moment + 2)
+    victim = rng.choice(["ingest", "retrieval"])
+    await killed(files, rng, victim, rng.randint(1, len(changed) * STAGES))
+    async with running(files.folder) as process:
+        held = await live(process)
+        assert len(held) == DOCUMENTS
+        for n in range(DOCUMENTS):
+            allowed = [text(n, version) for version in range(1, files.versions[n] + 1)]
+            await check_whole(process, held[f"d{n}"], allowed)
+    return victim
 
 
 async def check_the_end(folder: Path, process: Process, files: Files) -> None:
@@ -142,7 +183,7 @@ async def check_the_end(folder: Path, process: Process, files: Files) -> None:
     for n, version in files.versions.items():
         await check_whole(process, held[f"d{n}"], [text(n, version)])
         made = Document(f"d{n}", text(n, version), f"Document {n}", "en", Metadata(), "")
-        expected += len(chunk(made, counter(), CHUNKS))
+        expected += len(chunk(made, COUNTER, CHUNKS))
     described = await process.stub.Describe(wire.DescribeRequest())
     assert sum(topic.parents for topic in described.topics) == expected
     catalogue = await Catalogue.opened(f"sqlite:///{folder / 'catalogue.db'}")
