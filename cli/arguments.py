@@ -36,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     _ingest(commands)
     kb_arguments.add(commands)
     models_arguments.add(commands)
+    _audit(commands)
     _evaluation(commands)
     _demo(commands)
     return top
@@ -122,6 +123,20 @@ def _ingest(commands: Commands) -> None:
     ingest.add_argument("--root", type=Path, metavar="FOLDER", help="where the manifest's files are")
     ingest.add_argument("--approve", action="store_true", help="approve and publish what was read")
     _json(ingest)
+
+
+def _audit(commands: Commands) -> None:
+    audit = commands.add_parser("audit", help="check the audit trail")
+    verify = _add(
+        audit.add_subparsers(dest="action", required=True, metavar="ACTION"),
+        "verify",
+        "cli.audit",
+        "find every record that was changed, removed, moved or cut off",
+    )
+    verify.add_argument("--folder", type=Path, metavar="FOLDER", help="the chains (audit, in the home)")
+    verify.add_argument("--heads", type=Path, metavar="FOLDER", help="the signed heads (RADRAG_AUDIT_HEADS)")
+    verify.add_argument("--key", type=Path, metavar="PEM", help="the public key (public.pem with the heads)")
+    _json(verify)
 
 
 def _evaluation(commands: Commands) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from cli import places
+from cli.audited import audited
 from cli.exits import Exit
 from cli.terminal import Terminal
 from ingest import __main__ as service
@@ -24,8 +25,10 @@ BAR = 24  # characters
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Status 0 when every file went through, 1 when one did not; the others are in."""
     settings, items = Settings.from_environ(environ), chosen(given)
-    async with wired(plan(settings, environ, person() if given.approve else "")) as parts:
-        summary = await pipeline.run(items, parts, shown(screen, len(items)))
+    with audited("ingest --approve" if given.approve else "ingest", person(), environ) as told:
+        async with wired(plan(settings, environ, person() if given.approve else "")) as parts:
+            summary = await pipeline.run(items, parts, shown(screen, len(items)))
+        told.note("done", versions(summary), **{one: summary.count(one) for one in OUTCOMES})
     screen.progress("")
     if given.json:
         screen.json(as_data(summary))
@@ -105,3 +108,8 @@ def as_data(summary: Summary) -> dict[str, object]:
 
 def _by_file(results: Sequence[Result]) -> list[Result]:
     return sorted(results, key=lambda result: result.file)
+
+
+def versions(summary: Summary) -> list[str]:
+    """The versions a batch concerned, as `document@version`."""
+    return [f"{one.document_id}@{one.version}" for one in summary.results if one.document_id]

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import date
 
 from cli import ingest, kb
+from cli.audited import audited
 from cli.exits import Exit
 from cli.terminal import Terminal
 from ingest import work
@@ -22,6 +23,19 @@ Decide = Callable[[argparse.Namespace, Curation, str], Awaitable[list[str]]]
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Decides as this process's user; says which versions came to what."""
+    with audited(f"kb {given.action}", ingest.person(), environ) as told:
+        said = await decided(given, environ)
+        states = sorted({one["state"] for one in said})
+        told.note(" ".join(states), [f"{one['document_id']}@{one['version']}" for one in said])
+    if given.json:
+        screen.json(said)
+    else:
+        screen.table(("document", "version", "state"), [tuple(map(str, one.values())) for one in said])
+    return Exit.OK
+
+
+async def decided(given: argparse.Namespace, environ: Mapping[str, str]) -> list[dict[str, str]]:
+    """Does it; the versions it concerned, with their states now."""
     async with kb.opened(environ) as curation:
         if given.action == "publish":
             entry = await curation.catalogue.publishable(given.document, given.version)
@@ -31,12 +45,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
             versions = await DECISIONS[given.action](given, curation, ingest.person())
             if given.action == "approve" and given.publish:
                 await publish_approved(given.document, versions, curation, environ)
-        said = await outcome(given.document, versions, curation)
-    if given.json:
-        screen.json(said)
-    else:
-        screen.table(("document", "version", "state"), [tuple(map(str, one.values())) for one in said])
-    return Exit.OK
+        return await outcome(given.document, versions, curation)
 
 
 def publisher(curation: Curation, environ: Mapping[str, str]) -> Publish:

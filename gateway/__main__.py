@@ -155,7 +155,7 @@ def settings_sha256(settings: Settings) -> str:
 
 async def serve(settings: Settings) -> None:
     """Runs the gateway until SIGTERM or SIGINT."""
-    with opening.opened(settings, "gateway") as trail:
+    with opening.opened(opening.plan(settings, "gateway"), settings.audit) as trail:
         async with running(settings, trail) as server:
             await serving.until_stopped(server, settings.drain_seconds)
 

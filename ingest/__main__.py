@@ -111,7 +111,7 @@ async def main(settings: Settings) -> None:
     """Serves until told to stop."""
     telemetry.configure("ingest", settings.log_format)
     home = settings.home.absolute()
-    with opening.opened(settings, "ingest") as trail:
+    with opening.opened(opening.plan(settings, "ingest"), settings.audit) as trail:
         async with served(settings, plan(settings, home, settings.embedder_tokenizer), home) as service:
             server = await serving.start(
                 lambda grpc_server: knowledge_pb2_grpc.add_KnowledgeServiceServicer_to_server(

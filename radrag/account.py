@@ -5,6 +5,7 @@ A record holds ids, hashes, outcomes and times; texts only where the journal kee
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -65,7 +66,7 @@ class Account:
             if self.trail.required:
                 raise
 
-    def submit(self, code: str) -> "Any | None":
+    def submit(self, code: str) -> "Future[None] | None":
         """Hands the record over without waiting for it; None when it was handed over before."""
         if self._settled or self.trail.journal is None:
             return None
@@ -103,7 +104,7 @@ def current() -> Account:
     return _current.get(None) or Account()
 
 
-def _counted(written: Any) -> None:
+def _counted(written: "Future[None]") -> None:
     error = written.exception()
     telemetry.AUDIT_RECORDS.labels("failed" if error else "written").inc()
     if error:

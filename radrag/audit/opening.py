@@ -49,8 +49,9 @@ class Wanted(Protocol):
 log = telemetry.logs.get(__name__)
 
 
-def plan(settings: Wanted, process: str, *, wait: bool = False) -> Plan:
-    """Where this process's chain is and how it is kept. Raises SettingError."""
+def plan(settings: Wanted, process: str, *, home: Path | None = None, wait: bool = False) -> Plan:
+    """Where this process's chain is, below `home`, and how it is kept. Raises SettingError."""
+    home = (home or settings.home).absolute()
     if settings.audit not in MODES:
         raise SettingError(f"RADRAG_AUDIT must be one of {', '.join(MODES)}")
     if settings.audit_sync not in SYNCS:
@@ -58,9 +59,9 @@ def plan(settings: Wanted, process: str, *, wait: bool = False) -> Plan:
     if settings.audit_head_every < 1:
         raise SettingError("RADRAG_AUDIT_HEAD_EVERY must be 1 or more")
     return Plan(
-        settings.home.absolute() / FOLDER,
-        below(settings.home, settings.audit_heads),
-        below(settings.home, settings.audit_key_file),
+        home / FOLDER,
+        below(home, settings.audit_heads),
+        below(home, settings.audit_key_file),
         process,
         settings.audit_sync,
         settings.audit_head_every,
@@ -76,23 +77,22 @@ def below(home: Path, path: Path) -> Path:
 
 
 @contextmanager
-def opened(settings: Wanted, process: str, *, wait: bool = False) -> Iterator[Trail]:
+def opened(wanted: Plan, mode: str) -> Iterator[Trail]:
     """The trail of a process, closed with the block. Raises SettingError when it cannot be opened.
 
     A chain whose end cannot be read is not continued: what happened to it must be looked into first.
     """
-    wanted = plan(settings, process, wait=wait)
-    if settings.audit == "off":
+    if mode == "off":
         yield Trail()
         return
     try:
         journal = Journal(wanted)
     except (OSError, ValueError, KeyError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise SettingError(f"the audit trail in {wanted.folder / process} cannot be opened: {what}") from None
+        what, where = f"{type(error).__name__}: {error}", wanted.folder / wanted.process
+        raise SettingError(f"the audit trail in {where} cannot be opened: {what}") from None
     if journal.torn:
         log.warning("the audit trail ended in an unfinished record, which was taken off")
     try:
-        yield Trail(journal, settings.audit == "required")
+        yield Trail(journal, mode == "required")
     finally:
         journal.close()

@@ -32,9 +32,9 @@ class Segments:
     `wait` for the process that has the chain; without it a chain that is taken is a BlockingIOError.
     """
 
-    def __init__(self, folder: Path, *, wait: bool = False, most: int = MEGABYTES << 20) -> None:
+    def __init__(self, folder: Path, *, wait: bool = False) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._folder, self._most = folder, most
+        self._folder, self._most = folder, MEGABYTES << 20
         self._lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -14,6 +14,7 @@ from gateway.questions import Rules
 from gateway.replies import Replies
 from gateway.service import AssistantService
 from radrag import serving
+from radrag.account import Trail
 from radrag.assistant.v1 import assistant_pb2_grpc
 from radrag.assistant.v1.assistant_pb2 import (
     GenerateRequest,
@@ -43,9 +44,11 @@ def service(pipeline: Pipeline) -> AssistantService:
 
 
 @asynccontextmanager
-async def asking(pipeline: Pipeline = PIPELINE) -> AsyncIterator[AssistantServiceStub]:
+async def asking(
+    pipeline: Pipeline = PIPELINE, trail: Trail | None = None
+) -> AsyncIterator[AssistantServiceStub]:
     """The stub of a running service over this pipeline."""
-    server = await serving.start(service(pipeline).add_to, "127.0.0.1:0")
+    server = await serving.start(service(pipeline).add_to, "127.0.0.1:0", trail=trail or Trail())
     try:
         async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
             yield assistant_pb2_grpc.AssistantServiceStub(channel)

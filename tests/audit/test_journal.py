@@ -1,0 +1,101 @@
+"""A chain on the disk: durable before it says so, continued after a kill, and never written by two."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from radrag.audit import segments
+from radrag.audit.journal import Journal
+from radrag.errors import Unavailable
+from tests.audit.trails import faults, filled, journal, plan, verify
+
+
+def test_a_chain_goes_on_where_it_ended(tmp_path: Path) -> None:
+    filled(tmp_path, records=3)
+    filled(tmp_path, records=4)
+    report = verify(tmp_path)["gateway"]
+    assert (report.records, report.unsigned, report.faults) == (8, 0, [])
+
+
+def test_a_record_is_in_the_file_when_its_future_ends(tmp_path: Path) -> None:
+    with journal(plan(tmp_path)) as one:
+        one.append({"method": "Generate", "mark": "here"}).result(10)
+        assert b'"mark":"here"' in (tmp_path / "gateway" / "00000001.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(("sync", "syncs"), [("always", 5), ("second", 1), ("never", 0)])
+def test_records_are_synced_as_the_policy_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: str, syncs: int
+) -> None:
+    with journal(plan(tmp_path, sync=sync)) as one:
+        seen: list[int] = []
+        monkeypatch.setattr(os, "fdatasync", seen.append)
+        for _ in range(5):
+            one.append({"method": "Generate"}).result(10)
+        assert len(seen) == syncs
+
+
+def test_the_line_a_killed_process_left_unfinished_is_taken_off(tmp_path: Path) -> None:
+    filled(tmp_path, records=3)
+    with (tmp_path / "gateway" / "00000001.jsonl").open("ab") as opened:
+        opened.write(b'{"n":4,"prev')
+    with journal(plan(tmp_path)) as one:
+        assert one.torn == 12
+        one.append({"method": "Generate"}).result(10)
+    assert faults(tmp_path) == []
+
+
+def test_a_chain_is_one_processs_at_a_time(tmp_path: Path) -> None:
+    with journal(plan(tmp_path)), pytest.raises(BlockingIOError):
+        Journal(plan(tmp_path))
+
+
+def test_a_full_disk_fails_the_record_and_leaves_the_chain_whole(tmp_path: Path) -> None:
+    """The limit on a file's size stands for the disk: the write comes up short, and then raises."""
+    with journal(plan(tmp_path)) as one:
+        one.append({"method": "Generate"}).result(10)
+        size = (tmp_path / "gateway" / "00000001.jsonl").stat().st_size
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
+        try:
+            with pytest.raises(Unavailable) as failed:
+                one.append({"method": "Generate"}).result(10)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert failed.value.reason == "AUDIT_UNAVAILABLE"
+        one.append({"method": "Generate"}).result(10)
+    assert faults(tmp_path) == []
+
+
+def test_a_file_changed_under_a_running_process_fails_the_next_record(tmp_path: Path) -> None:
+    with journal(plan(tmp_path)) as one:
+        one.append({"method": "Generate"}).result(10)
+        os.truncate(tmp_path / "gateway" / "00000001.jsonl", 50)
+        with pytest.raises(Unavailable):
+            one.append({"method": "Generate"}).result(10)
+
+
+def test_a_chain_grows_over_several_files_and_a_missing_one_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "MEGABYTES", 0)  # every record begins a file
+    filled(tmp_path, records=5)
+    files = segments.files(tmp_path / "gateway")
+    assert [path.name for path in files] == [f"{number:08}.jsonl" for number in range(1, 7)]
+    filled(tmp_path, records=2)
+    assert faults(tmp_path) == []
+    files[2].unlink()
+    assert any("00000003.jsonl" in fault for fault in faults(tmp_path))
+
+
+def test_the_key_is_for_its_owner_only(tmp_path: Path) -> None:
+    filled(tmp_path, records=1)
+    assert (tmp_path / "key.pem").stat().st_mode & 0o777 == 0o600
+
+
+def test_equal_texts_have_equal_hashes_under_one_key_only(tmp_path: Path) -> None:
+    with journal(plan(tmp_path / "one")) as one, journal(plan(tmp_path / "two")) as two:
+        assert one.keyed("dose") == one.keyed("dose") != one.keyed("doses")
+        assert one.keyed("dose") != two.keyed("dose")

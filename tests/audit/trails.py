@@ -1,0 +1,40 @@
+"""Audit trails for tests: opened in a folder, filled with obvious records, and checked."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from cli.audit_check import Report, chains, checked
+from radrag.audit import heads
+from radrag.audit.journal import Journal, Plan
+
+
+def plan(folder: Path, process: str = "gateway", **other: object) -> Plan:
+    made = Plan(folder, folder / "heads", folder / "key.pem", process, head_every=7)
+    return replace(made, **other)  # type: ignore[arg-type]
+
+
+@contextmanager
+def journal(wanted: Plan) -> Iterator[Journal]:
+    one = Journal(wanted)
+    try:
+        yield one
+    finally:
+        one.close()
+
+
+def filled(folder: Path, process: str = "gateway", records: int = 30, **other: object) -> None:
+    with journal(plan(folder, process, **other)) as one:
+        for number in range(records):
+            one.append({"method": "Generate", "code": "OK", "number": number}).result(10)
+
+
+def verify(folder: Path) -> dict[str, Report]:
+    key = heads.public_key(folder / "heads" / heads.PUBLIC)
+    found = chains(folder, folder / "heads")
+    return {process: checked(folder, folder / "heads", process, key) for process in found}
+
+
+def faults(folder: Path) -> list[str]:
+    return [fault for report in verify(folder).values() for fault in report.faults]
