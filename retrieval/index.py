@@ -119,18 +119,26 @@ class Index:
 
     async def _commit(self, generation: Generation, header: Header, frequencies: Frequencies) -> Published:
         new = Version(header.edition, header.document, True, header.parents, header.children, frequencies, 0)
-        superseded, left = await self._versions.publish(generation, new)
+        async with self._lock(""):
+            if not header.generation and await self._store.current() != generation.name:
+                raise FailedPrecondition("another generation was switched to: publish again", "SWITCHED")
+            superseded, left = await self._versions.publish(generation, new)
         self._soon(left)
         await self._tell()
         return Published(True, self._versions.snapshot.revision, superseded)
 
-    async def delete(self, document_id: str, version: str = "") -> tuple[list[str], int]:
-        """Removes one version, or all without one. Returns the versions removed and the revision."""
-        async with self._lock(document_id):
-            return await to_the_end(self._delete(document_id, version))
+    async def delete(
+        self, document_id: str, version: str = "", generation: str = ""
+    ) -> tuple[list[str], int]:
+        """Removes one version, or all without one, from a generation, or from all without one.
 
-    async def _delete(self, document_id: str, version: str) -> tuple[list[str], int]:
-        removed, left = await self._versions.delete(document_id, version)
+        Returns the versions removed and the revision.
+        """
+        async with self._lock(document_id):
+            return await to_the_end(self._delete(document_id, version, generation))
+
+    async def _delete(self, document_id: str, version: str, generation: str) -> tuple[list[str], int]:
+        removed, left = await self._versions.delete(document_id, version, generation)
         self._soon(left)
         await self._tell()
         return removed, self._versions.snapshot.revision
@@ -149,30 +157,50 @@ class Index:
         await self._tell()
         return bool(left), self._versions.snapshot.revision
 
-    async def create_generation(self, name: str, fingerprint: Fingerprint) -> None:
+    async def create_generation(self, name: str, fingerprint: Fingerprint) -> int:
         """Makes an empty generation beside the current one. Raises FailedPrecondition when it exists."""
         async with self._lock(""):
             await self._versions.add_generation(Generation(name, fingerprint, self._bm25.sha256))
+            return self._versions.snapshot.revision
 
-    async def switch(self, name: str) -> None:
-        """Makes a generation the current one, for all topics at once; switching back undoes it."""
+    async def generations(self) -> tuple[Snapshot, str]:
+        """All generations, and the name of the current one."""
+        snapshot = await self._versions.refresh()
+        return snapshot, await self._current_of(snapshot)
+
+    async def switch(self, name: str, if_revision: int | None = None) -> tuple[str, int]:
+        """Makes a generation the current one, for all topics at once; switching back undoes it.
+
+        Returns the one before, and the revision. Raises FailedPrecondition when it is unknown or empty, or
+        the index is no longer at `if_revision`.
+        """
         async with self._lock(""):
-            generation = _named(self._versions.snapshot, name, "")
-            await self._store.point_to(name, sorted(generation.topics))
-            await self._versions.advance()
-            await self._tell()
+            return await to_the_end(self._switch(name, if_revision))
+
+    async def _switch(self, name: str, if_revision: int | None) -> tuple[str, int]:
+        snapshot, current = await self.generations()
+        generation = _named(snapshot, name, current)
+        if if_revision not in (None, snapshot.revision):
+            moved = f"the index is at revision {snapshot.revision}, no longer at {if_revision}"
+            raise FailedPrecondition(moved, "REVISION_MOVED")
+        if not generation.versions:
+            raise FailedPrecondition(f"generation {name!r} holds nothing", "GENERATION_EMPTY")
+        check_bm25(self._bm25.sha256, generation.bm25_sha256)
+        await self._store.point_to(name, sorted(generation.topics))
+        await self._versions.advance()
+        await self._tell()
+        return current, self._versions.snapshot.revision
 
     async def drop_generation(self, name: str) -> None:
-        """Removes a generation that is not the current one, with its collections."""
+        """Removes a generation that is not the current one. Cut off half-way, it can be done again."""
         async with self._lock(""):
             generation = _named(self._versions.snapshot, name, "")
             if name == await self._store.current():
                 raise FailedPrecondition(f"generation {name!r} is the current one", "GENERATION_CURRENT")
-            await self._versions.remove_generation(name)
-            await self._readers.gone_before(self._versions.snapshot.revision)
             for topic in sorted(generation.topics):
                 await self._store.drop(Collection(name, topic))
                 self._made.discard(Collection(name, topic))
+            await self._versions.remove_generation(name)
 
     async def _generation(self, header: Header) -> Generation:
         """The generation to write; the first publication makes the first."""

@@ -6,7 +6,7 @@ from radrag.retrieval.v1 import retrieval_pb2 as wire
 from retrieval.document import Document, Parent
 from retrieval.fingerprint import Fingerprint
 from retrieval.question import Found, FoundChild, FoundParent
-from retrieval.snapshot import Counts, View
+from retrieval.snapshot import Counts, Generation, Snapshot, View
 
 VERSIONS_AT_ONCE = 500
 
@@ -72,6 +72,25 @@ def description(
         reply.generation, reply.bm25_sha256 = view.generation.name, view.generation.bm25_sha256
         reply.fingerprint.CopyFrom(_fingerprint(view.generation.fingerprint))
     return reply
+
+
+def generations(snapshot: Snapshot, current: str) -> wire.ListGenerationsResponse:
+    """All generations, by name."""
+    held = [snapshot.generations[name] for name in sorted(snapshot.generations)]
+    listed = [_generation(one, one.name == current) for one in held]
+    return wire.ListGenerationsResponse(generations=listed, revision=snapshot.revision)
+
+
+def _generation(one: Generation, current: bool) -> wire.ListGenerationsResponse.Generation:
+    live = one.live()
+    return wire.ListGenerationsResponse.Generation(
+        name=one.name,
+        current=current,
+        fingerprint=_fingerprint(one.fingerprint),
+        documents=len(live),
+        versions=len(one.versions),
+        children=sum(version.children for version in live),
+    )
 
 
 def _count(topic: str, counts: Counts) -> wire.DescribeResponse.TopicCount:

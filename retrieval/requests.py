@@ -49,10 +49,11 @@ def parent_ids(request: wire.GetParentsRequest) -> tuple[str, ...]:
     return limits.each_matching("parent_ids", request.parent_ids, limits.UUID, 100)
 
 
-def deletion(request: wire.DeleteDocumentRequest) -> tuple[str, str]:
-    """Document id and version of a deletion; an empty version means all."""
+def deletion(request: wire.DeleteDocumentRequest) -> tuple[str, str, str]:
+    """Document id, version and generation of a deletion; the latter two empty for all."""
     version = request.version and limits.matching("version", request.version, limits.HEX16)
-    return limits.text("document_id", request.document_id, 200), version
+    generation = _generation("generation", request.generation)
+    return limits.text("document_id", request.document_id, 200), version, generation
 
 
 def ending(request: wire.RetireDocumentRequest) -> tuple[str, str, int]:
@@ -71,11 +72,26 @@ def generation(request: wire.ListVersionsRequest) -> str:
     return _generation("generation", request.generation)
 
 
+def creation(request: wire.CreateGenerationRequest) -> tuple[str, Fingerprint]:
+    """Name and fingerprint of a generation to make."""
+    return named(request.generation), _fingerprint("fingerprint.", request.fingerprint)
+
+
+def switch(request: wire.SwitchGenerationRequest) -> tuple[str, int | None]:
+    """The generation to switch to, and the revision at which alone."""
+    return named(request.generation), request.if_revision if request.HasField("if_revision") else None
+
+
+def named(generation: str) -> str:
+    """The name of a generation, which is required."""
+    return limits.matching("generation", generation, limits.GENERATION)
+
+
 def header(message: wire.IndexDocumentRequest.Header, topics: Collection[str]) -> Header:
     """The header of a publication."""
     return Header(
         document=_document(message.document, topics),
-        fingerprint=_fingerprint(message.fingerprint),
+        fingerprint=_fingerprint("header.fingerprint.", message.fingerprint),
         parents=limits.number("header.parents", message.parents, 1, 100_000),
         children=limits.number("header.children", message.children, 1, 100_000),
         generation=_generation("header.generation", message.generation),
@@ -119,8 +135,7 @@ def _version(field: str, message: wire.Document) -> str:
     return message.version
 
 
-def _fingerprint(message: wire.Fingerprint) -> Fingerprint:
-    at = "header.fingerprint."
+def _fingerprint(at: str, message: wire.Fingerprint) -> Fingerprint:
     return Fingerprint(
         embedder=_embedder(at + "embedder", message.embedder),
         normalized=message.normalized,

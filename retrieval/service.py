@@ -99,6 +99,33 @@ class RetrievalService(retrieval_pb2_grpc.RetrievalServiceServicer):
             seen.sort(key=lambda document: document.document_id)
             return replies.description(view, self._topics, seen, self._bm25.sha256, self._store)
 
+    async def CreateGeneration(  # noqa: N802
+        self, request: wire.CreateGenerationRequest, context: Context
+    ) -> wire.CreateGenerationResponse:
+        """Makes an empty generation."""
+        revision = await self._index.create_generation(*requests.creation(request))
+        return wire.CreateGenerationResponse(revision=revision)
+
+    async def ListGenerations(  # noqa: N802
+        self, request: wire.ListGenerationsRequest, context: Context
+    ) -> wire.ListGenerationsResponse:
+        """Lists all generations."""
+        return replies.generations(*await self._index.generations())
+
+    async def SwitchGeneration(  # noqa: N802
+        self, request: wire.SwitchGenerationRequest, context: Context
+    ) -> wire.SwitchGenerationResponse:
+        """Makes a generation the current one."""
+        previous, revision = await self._index.switch(*requests.switch(request))
+        return wire.SwitchGenerationResponse(previous=previous, revision=revision)
+
+    async def DropGeneration(  # noqa: N802
+        self, request: wire.DropGenerationRequest, context: Context
+    ) -> wire.DropGenerationResponse:
+        """Removes a generation."""
+        await self._index.drop_generation(requests.named(request.generation))
+        return wire.DropGenerationResponse()
+
 
 def _labels() -> frozenset[str]:
     return call.current().caller.labels

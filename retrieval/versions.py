@@ -81,9 +81,11 @@ class Versions:
         """
         return await self._write(lambda connection: _publish(connection, generation, new))
 
-    async def delete(self, document_id: str, version: str) -> tuple[list[str], list[Chore]]:
-        """Commits the removal of one version, or of all when it is empty, from every generation."""
-        return await self._write(lambda connection: _delete(connection, document_id, version))
+    async def delete(
+        self, document_id: str, version: str, generation: str = ""
+    ) -> tuple[list[str], list[Chore]]:
+        """Commits the removal of one version from one generation; an empty one means all of them."""
+        return await self._write(lambda connection: _delete(connection, document_id, version, generation))
 
     async def end(self, document_id: str, version: str, day: int) -> list[Chore]:
         """Commits the first day on which a version is no longer in force, in every generation."""
@@ -182,8 +184,11 @@ def _publish(connection: Connection, into: Generation, new: Version) -> tuple[st
     return superseded, left
 
 
-def _delete(connection: Connection, document_id: str, version: str) -> tuple[list[str], list[Chore]]:
-    doomed = [old for old in _of_document(connection, document_id) if version in ("", old.version)]
+def _delete(
+    connection: Connection, document_id: str, version: str, generation: str
+) -> tuple[list[str], list[Chore]]:
+    held = _of_document(connection, document_id, generation)
+    doomed = [old for old in held if version in ("", old.version)]
     if doomed:
         next_revision(connection)
     left = [Chore(Collection(old.generation, old.topic), old.edition, document_id) for old in doomed]

@@ -283,9 +283,59 @@ async def test_a_generation_is_built_beside_and_switched_at_once_and_back(here: 
         await here.search("nodule", generation="g2")
 
 
+async def test_a_publication_on_its_way_into_a_generation_that_was_left_is_refused(here: Room) -> None:
+    """It would be lost: the generation switched to was built without it."""
+
+    async def switching() -> AsyncIterator[Batch]:
+        yield Batch(LIVER.parents, LIVER.children)
+        await here.index.switch("g2")
+
+    await here.publish(KIDNEY)
+    await here.index.create_generation("g2", FINGERPRINT)
+    await here.publish(replace(KIDNEY, header=replace(KIDNEY.header, generation="g2")))
+    with pytest.raises(FailedPrecondition, match="publish again"):
+        await here.index.publish(LIVER.header, switching())
+    await here.publish(LIVER)
+    assert await here.documents("hepatic haemangioma", topics=("anatomy",)) == ["liver"]
+
+
+async def test_nothing_is_switched_once_something_was_published(here: Room) -> None:
+    await here.publish(KIDNEY)
+    await here.index.create_generation("g2", FINGERPRINT)
+    with pytest.raises(FailedPrecondition, match="holds nothing"):
+        await here.index.switch("g2")
+    await here.publish(replace(KIDNEY, header=replace(KIDNEY.header, generation="g2")))
+    snapshot, current = await here.index.generations()
+    await here.publish(LIVER)
+    with pytest.raises(FailedPrecondition, match="no longer at"):
+        await here.index.switch("g2", snapshot.revision)
+    assert (await here.index.generations())[1] == current == "g1"
+    snapshot, _ = await here.index.generations()
+    assert (await here.index.switch("g2", snapshot.revision))[0] == "g1"
+
+
+async def test_a_name_can_be_used_again_after_a_drop(here: Room) -> None:
+    late = replace(FINGERPRINT, embedder=replace(FINGERPRINT.embedder, dimension=3))
+    await here.publish(KIDNEY)
+    for fingerprint in (FINGERPRINT, late):
+        await here.index.create_generation("g2", fingerprint)
+        dimension = fingerprint.embedder.dimension
+        children = [
+            replace(one, vector=vector(one.text) if dimension == DIMENSION else (1.0, 0.0, 0.0))
+            for one in KIDNEY.children
+        ]
+        header = replace(KIDNEY.header, generation="g2", fingerprint=fingerprint)
+        await here.publish(replace(KIDNEY, header=header, children=children))
+        assert await points(here, generation="g2") == 5
+        await here.index.drop_generation("g2")
+
+
 async def test_delete_reaches_every_generation(here: Room) -> None:
     await here.publish(KIDNEY)
     await here.index.create_generation("g2", FINGERPRINT)
+    await here.publish(replace(KIDNEY, header=replace(KIDNEY.header, generation="g2")))
+    await here.index.delete("kidney", generation="g2")
+    assert [await points(here, generation=one) for one in ("g1", "g2")] == [5, 0]
     await here.publish(replace(KIDNEY, header=replace(KIDNEY.header, generation="g2")))
     await here.index.delete("kidney")
     assert [await points(here, generation=one) for one in ("g1", "g2")] == [0, 0]

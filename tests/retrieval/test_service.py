@@ -18,6 +18,7 @@ from tests.retrieval.making import (
     TOPICS,
     document_message,
     embedder_message,
+    header_message,
     made,
     vector,
 )
@@ -253,6 +254,43 @@ async def test_another_fingerprint_or_generation_is_a_failed_precondition_with_i
     assert "'words'" in error.message
     error = await refusal(stub.Search(asking(generation="g7")))
     assert (type(error), error.reason) == (FailedPrecondition, "GENERATION_UNKNOWN")
+
+
+async def test_a_generation_is_made_filled_switched_to_and_dropped(stub: Stub) -> None:
+    await publish(stub, KIDNEY)
+    late = header_message(KIDNEY.header).fingerprint
+    late.pooling = "late"
+    await stub.CreateGeneration(wire.CreateGenerationRequest(generation="g2", fingerprint=late))
+    header, passages = KIDNEY.messages()
+    header.header.generation = "g2"
+    error = await refusal(stub.IndexDocument(iter([header, passages])))
+    assert (type(error), error.reason) == (FailedPrecondition, "FINGERPRINT_MISMATCH")
+    header.header.fingerprint.CopyFrom(late)
+    await stub.IndexDocument(iter([header, passages]))
+    held = await stub.ListGenerations(wire.ListGenerationsRequest())
+    assert [(one.name, one.current, one.documents, one.versions) for one in held.generations] == [
+        ("g1", True, 1, 1),
+        ("g2", False, 1, 1),
+    ]
+    assert held.generations[1].fingerprint == late
+    early = wire.SwitchGenerationRequest(generation="g2", if_revision=held.revision - 1)
+    assert (await refusal(stub.SwitchGeneration(early))).reason == "REVISION_MOVED"
+    request = wire.SwitchGenerationRequest(generation="g2", if_revision=held.revision)
+    assert (await stub.SwitchGeneration(request)).previous == "g1"
+    assert (await stub.Describe(wire.DescribeRequest())).generation == "g2"
+    error = await refusal(stub.DropGeneration(wire.DropGenerationRequest(generation="g2")))
+    assert error.reason == "GENERATION_CURRENT"
+    await stub.DropGeneration(wire.DropGenerationRequest(generation="g1"))
+    held = await stub.ListGenerations(wire.ListGenerationsRequest())
+    assert [one.name for one in held.generations] == ["g2"]
+    for attempt in (
+        stub.SwitchGeneration(wire.SwitchGenerationRequest()),
+        stub.DropGeneration(wire.DropGenerationRequest(generation="G 2")),
+        stub.CreateGeneration(wire.CreateGenerationRequest(fingerprint=late)),
+    ):
+        error = await refusal(attempt)
+        assert isinstance(error, InvalidArgument)
+        assert error.field == "generation"
 
 
 async def test_a_stream_that_its_caller_drops_leaves_nothing_to_find(stub: Stub) -> None:

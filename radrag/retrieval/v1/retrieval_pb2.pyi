@@ -211,12 +211,14 @@ class IndexDocumentResponse(_message.Message):
     def __init__(self, changed: _Optional[bool] = ..., revision: _Optional[int] = ..., superseded_version: _Optional[str] = ...) -> None: ...
 
 class DeleteDocumentRequest(_message.Message):
-    __slots__ = ("document_id", "version")
+    __slots__ = ("document_id", "version", "generation")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     version: str
-    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
+    generation: str
+    def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ..., generation: _Optional[str] = ...) -> None: ...
 
 class DeleteDocumentResponse(_message.Message):
     __slots__ = ("versions", "revision")
@@ -310,3 +312,70 @@ class DescribeResponse(_message.Message):
     documents: _containers.RepeatedCompositeFieldContainer[Document]
     store: str
     def __init__(self, generation: _Optional[str] = ..., revision: _Optional[int] = ..., fingerprint: _Optional[_Union[Fingerprint, _Mapping]] = ..., bm25_sha256: _Optional[str] = ..., topics: _Optional[_Iterable[_Union[DescribeResponse.TopicCount, _Mapping]]] = ..., documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ..., store: _Optional[str] = ...) -> None: ...
+
+class CreateGenerationRequest(_message.Message):
+    __slots__ = ("generation", "fingerprint")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    fingerprint: Fingerprint
+    def __init__(self, generation: _Optional[str] = ..., fingerprint: _Optional[_Union[Fingerprint, _Mapping]] = ...) -> None: ...
+
+class CreateGenerationResponse(_message.Message):
+    __slots__ = ("revision",)
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    revision: int
+    def __init__(self, revision: _Optional[int] = ...) -> None: ...
+
+class ListGenerationsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListGenerationsResponse(_message.Message):
+    __slots__ = ("generations", "revision")
+    class Generation(_message.Message):
+        __slots__ = ("name", "current", "fingerprint", "documents", "versions", "children")
+        NAME_FIELD_NUMBER: _ClassVar[int]
+        CURRENT_FIELD_NUMBER: _ClassVar[int]
+        FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+        DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+        VERSIONS_FIELD_NUMBER: _ClassVar[int]
+        CHILDREN_FIELD_NUMBER: _ClassVar[int]
+        name: str
+        current: bool
+        fingerprint: Fingerprint
+        documents: int
+        versions: int
+        children: int
+        def __init__(self, name: _Optional[str] = ..., current: _Optional[bool] = ..., fingerprint: _Optional[_Union[Fingerprint, _Mapping]] = ..., documents: _Optional[int] = ..., versions: _Optional[int] = ..., children: _Optional[int] = ...) -> None: ...
+    GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    generations: _containers.RepeatedCompositeFieldContainer[ListGenerationsResponse.Generation]
+    revision: int
+    def __init__(self, generations: _Optional[_Iterable[_Union[ListGenerationsResponse.Generation, _Mapping]]] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class SwitchGenerationRequest(_message.Message):
+    __slots__ = ("generation", "if_revision")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    IF_REVISION_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    if_revision: int
+    def __init__(self, generation: _Optional[str] = ..., if_revision: _Optional[int] = ...) -> None: ...
+
+class SwitchGenerationResponse(_message.Message):
+    __slots__ = ("previous", "revision")
+    PREVIOUS_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    previous: str
+    revision: int
+    def __init__(self, previous: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class DropGenerationRequest(_message.Message):
+    __slots__ = ("generation",)
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    def __init__(self, generation: _Optional[str] = ...) -> None: ...
+
+class DropGenerationResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

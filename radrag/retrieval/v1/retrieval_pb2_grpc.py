@@ -73,6 +73,26 @@ class RetrievalServiceStub:
                 request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DescribeRequest.SerializeToString,
                 response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DescribeResponse.FromString,
                 _registered_method=True)
+        self.CreateGeneration = channel.unary_unary(
+                '/radrag.retrieval.v1.RetrievalService/CreateGeneration',
+                request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.CreateGenerationRequest.SerializeToString,
+                response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.CreateGenerationResponse.FromString,
+                _registered_method=True)
+        self.ListGenerations = channel.unary_unary(
+                '/radrag.retrieval.v1.RetrievalService/ListGenerations',
+                request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListGenerationsRequest.SerializeToString,
+                response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListGenerationsResponse.FromString,
+                _registered_method=True)
+        self.SwitchGeneration = channel.unary_unary(
+                '/radrag.retrieval.v1.RetrievalService/SwitchGeneration',
+                request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.SwitchGenerationRequest.SerializeToString,
+                response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.SwitchGenerationResponse.FromString,
+                _registered_method=True)
+        self.DropGeneration = channel.unary_unary(
+                '/radrag.retrieval.v1.RetrievalService/DropGeneration',
+                request_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DropGenerationRequest.SerializeToString,
+                response_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DropGenerationResponse.FromString,
+                _registered_method=True)
 
 
 class RetrievalServiceServicer:
@@ -132,6 +152,34 @@ class RetrievalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateGeneration(self, request, context):
+        """Makes an empty generation beside the current one. Nothing finds it until it is switched to.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListGenerations(self, request, context):
+        """Lists all generations.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SwitchGeneration(self, request, context):
+        """Makes a generation the current one, for all topics at once; switching back undoes it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DropGeneration(self, request, context):
+        """Removes a generation that is not the current one, with all its points.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_RetrievalServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -169,6 +217,26 @@ def add_RetrievalServiceServicer_to_server(servicer, server):
                     servicer.Describe,
                     request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DescribeRequest.FromString,
                     response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DescribeResponse.SerializeToString,
+            ),
+            'CreateGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateGeneration,
+                    request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.CreateGenerationRequest.FromString,
+                    response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.CreateGenerationResponse.SerializeToString,
+            ),
+            'ListGenerations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGenerations,
+                    request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListGenerationsRequest.FromString,
+                    response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListGenerationsResponse.SerializeToString,
+            ),
+            'SwitchGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.SwitchGeneration,
+                    request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.SwitchGenerationRequest.FromString,
+                    response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.SwitchGenerationResponse.SerializeToString,
+            ),
+            'DropGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.DropGeneration,
+                    request_deserializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DropGenerationRequest.FromString,
+                    response_serializer=radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DropGenerationResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -364,6 +432,114 @@ class RetrievalService:
             '/radrag.retrieval.v1.RetrievalService/Describe',
             radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DescribeRequest.SerializeToString,
             radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DescribeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/radrag.retrieval.v1.RetrievalService/CreateGeneration',
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.CreateGenerationRequest.SerializeToString,
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.CreateGenerationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGenerations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/radrag.retrieval.v1.RetrievalService/ListGenerations',
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListGenerationsRequest.SerializeToString,
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.ListGenerationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SwitchGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/radrag.retrieval.v1.RetrievalService/SwitchGeneration',
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.SwitchGenerationRequest.SerializeToString,
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.SwitchGenerationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DropGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/radrag.retrieval.v1.RetrievalService/DropGeneration',
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DropGenerationRequest.SerializeToString,
+            radrag_dot_retrieval_dot_v1_dot_retrieval__pb2.DropGenerationResponse.FromString,
             options,
             channel_credentials,
             insecure,
