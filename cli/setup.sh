@@ -20,6 +20,11 @@ missing=
     missing="$missing libpython3.11"
 # The sample PDFs are set in it.
 [ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || missing="$missing fonts-dejavu"
+# Reads scanned pages, Russian and English; it brings English and the orientation of pages along.
+languages=$(tesseract --list-langs 2>/dev/null) || missing="$missing tesseract-ocr"
+for language in eng rus; do
+    echo "$languages" | grep -qx "$language" || missing="$missing tesseract-ocr-$language"
+done
 [ -n "$missing" ] || exit 0
 
 line="apt-get install -y --no-install-recommends$missing"

@@ -19,6 +19,8 @@ from ingest.jobs import Jobs
 from ingest.jobs_table import JobTable
 from ingest.load import Limits
 from ingest.parents import ParentLimits
+from ingest.reader import Care
+from ingest.reading import Reading
 from ingest.service import NAME, KnowledgeService
 from ingest.service_uploads import Uploads
 from ingest.upkeep import Upkeep
@@ -54,8 +56,27 @@ def plan(
             max_child_tokens=settings.max_child_tokens,
             min_child_characters=settings.min_child_characters,
         ),
-        read_seconds=settings.parse_seconds,
+        care=Care(settings.parse_files_each, settings.parse_seconds, settings.parse_megabytes),
+        reading=reading(settings),
         embed_at_once=settings.embed_concurrency,
+    )
+
+
+def reading(settings: Settings) -> Reading:
+    """How files are read as the settings want it."""
+    return Reading(
+        engines=settings.ocr_engines,
+        languages=settings.ocr_languages,
+        least_confidence=settings.ocr_least_confidence,
+        page_seconds=settings.ocr_seconds,
+        easyocr_models=settings.easyocr_models,
+        vision_url=settings.vision_url,
+        vision_model=settings.vision_model,
+        vision_prompt=settings.vision_prompt,
+        vision_api_key_file=settings.vision_api_key_file,
+        artifacts=settings.docling_artifacts,
+        layout_url=settings.docling_layout_url,
+        window=settings.parse_window,
     )
 
 

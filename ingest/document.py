@@ -38,8 +38,8 @@ class PageRange:
 class PageRecord:
     """How one page, counted from 1, was read.
 
-    `confidence` is the engine's own, 0 to 1; none for text that the file itself carries. `reasons` say why OCR
-    read it and what went wrong.
+    `confidence` is the engine's own, 0 to 1; none for text that the file itself carries. `reasons` say why
+    OCR read it and what went wrong.
     """
 
     page: int

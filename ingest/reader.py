@@ -1,32 +1,51 @@
 """Keeps the child processes that run Docling: one file at a time, a deadline, a new one after so many files.
 
-Native parsers crash, hang and leak. Here a crash or a hang costs one file, and a leak ends with its process.
+Native parsers crash, hang and leak. Here a crash, a hang or a file too large for the memory allowed costs one
+file, and a leak ends with its process.
 """
 
 import asyncio
+import contextlib
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
-from ingest.canonical import canonical
-from ingest.document import PageRange, Parsed
+from ingest.document import Parsed
 from ingest.load import Source
-from ingest.markdown import title_of
+from ingest.parsed_reply import parsed_from
+from ingest.reading import DEFAULT, Reading
 from ingest.refusal import refused
 
 LENGTH = 8
+MEGABYTE = 1_000_000
+LOOKED = 0.5  # seconds between two looks at a child's memory
 THREADS = {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1"}  # processes are the unit of parallel work here
+
+
+@dataclass(frozen=True)
+class Care:
+    """When a child is replaced or ended. `seconds` may pass between two signs that it goes on with a file."""
+
+    files_each: int = 50
+    seconds: float = 300.0
+    megabytes: int = 4000
+
+
+class OutOfMemory(Exception):
+    """A child took more memory than it may."""
 
 
 class Reader:
     """`processes` children at most. Use as `async with`, so that none outlives its owner."""
 
-    def __init__(self, processes: int = 1, files_each: int = 50, seconds: float = 300.0) -> None:
+    def __init__(self, processes: int = 1, care: Care | None = None, reading: Reading = DEFAULT) -> None:
         self._free = asyncio.Semaphore(processes)
         self._idle: list[Child] = []
-        self._files_each = files_each
-        self._seconds = seconds
+        self._care = care or Care()
+        self._reading = reading
 
     async def __aenter__(self) -> "Reader":
         return self
@@ -36,29 +55,36 @@ class Reader:
             await self._idle.pop().end()
 
     async def parse(self, source: Source) -> Parsed:
-        """Reads a PDF or DOCX. Raises InvalidArgument when it cannot be read, or not in time."""
+        """Reads a PDF or DOCX. Raises InvalidArgument when it cannot be read, or not within the limits."""
         async with self._free:
-            child = self._idle.pop() if self._idle else await started()
+            child = self._idle.pop() if self._idle else await started(self._reading)
             try:
-                reply = await asyncio.wait_for(child.ask(source), self._seconds)
-            except TimeoutError as error:
-                await child.end()
-                limit = f"it took longer than {self._seconds:g} s to read, which is the limit"
-                raise refused(source.name, "time", limit) from error
-            except (OSError, asyncio.IncompleteReadError) as error:
+                reply = await child.ask(source, self._care)
+            except BaseException as error:  # cancelled, too: the child would go on with the file
                 code = await child.end()
-                raise refused(source.name, "content", f"it crashed its reader (exit code {code})") from error
-            except BaseException:  # cancelled: the child would go on with the file
-                await child.end()
-                raise
+                raise self._refusal(source, error, code) from error
             await self._put_back(child)
         return parsed_from(source.name, reply)
 
+    def _refusal(self, source: Source, error: BaseException, code: int) -> BaseException:
+        """What a failure of the child means for the file."""
+        care = self._care
+        if isinstance(error, TimeoutError):
+            reason = f"it took longer than {care.seconds:g} s to read, which is the limit"
+            return refused(source.name, "time", reason)
+        if isinstance(error, OutOfMemory):
+            reason = f"it takes more than {care.megabytes:,} MB of memory to read, which is the limit"
+            return refused(source.name, "memory", reason)
+        if isinstance(error, OSError | asyncio.IncompleteReadError):
+            return refused(source.name, "content", f"it crashed its reader (exit code {code})")
+        return error
+
     async def _put_back(self, child: "Child") -> None:
-        if child.files < self._files_each:
-            self._idle.append(child)
-        else:
+        full = child.files >= self._care.files_each or child.megabytes > self._care.megabytes / 2
+        if full:
             await child.end()
+        else:
+            self._idle.append(child)
 
 
 @dataclass
@@ -68,65 +94,76 @@ class Child:
     process: asyncio.subprocess.Process
     files: int = 0
 
-    async def ask(self, source: Source) -> dict[str, object]:
-        """Sends a file, waits for its blocks. Raises IncompleteReadError when the child dies of it."""
-        stdin, stdout = self.process.stdin, self.process.stdout
+    @property
+    def megabytes(self) -> float:
+        """The memory it holds now."""
+        with contextlib.suppress(OSError):  # it has just ended
+            pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+            return int(pages) * os.sysconf("SC_PAGE_SIZE") / MEGABYTE
+        return 0.0
+
+    async def ask(self, source: Source, care: Care) -> dict[str, object]:
+        """Sends a file, waits for its blocks.
+
+        Raises IncompleteReadError when the child dies of it, TimeoutError and OutOfMemory at the limits.
+        """
+        watch = asyncio.create_task(self._watched(care.megabytes))
+        try:
+            return await self._answered(source, care.seconds)
+        except asyncio.IncompleteReadError:
+            if watch.done():
+                raise OutOfMemory from None
+            raise
+        finally:
+            watch.cancel()
+
+    async def _watched(self, megabytes: int) -> None:
+        """Ends once the child held too much, and the child with it."""
+        while self.megabytes <= megabytes:  # noqa: ASYNC110  # nobody tells of it
+            await asyncio.sleep(LOOKED)
+        self._kill()
+
+    async def _answered(self, source: Source, seconds: float) -> dict[str, object]:
+        stdin = self.process.stdin
         assert stdin is not None
-        assert stdout is not None
         self.files += 1
         request = {"name": source.name, "kind": source.kind, "size": len(source.data)}
         stdin.write(framed(json.dumps(request).encode()) + source.data)
-        await stdin.drain()
+        await asyncio.wait_for(stdin.drain(), seconds)
+        while True:  # an empty message tells that the work goes on
+            if reply := await asyncio.wait_for(self._message(), seconds):
+                return reply
+
+    async def _message(self) -> dict[str, object]:
+        stdout = self.process.stdout
+        assert stdout is not None
         size = int.from_bytes(await stdout.readexactly(LENGTH), "big")
-        reply: dict[str, object] = json.loads(await stdout.readexactly(size))
-        return reply
+        message: dict[str, object] = json.loads(await stdout.readexactly(size))
+        return message
 
     async def end(self) -> int:
-        """Kills it; returns its exit code."""
-        if self.process.returncode is None:
-            self.process.kill()
+        """Kills it and what it started; returns its exit code."""
+        self._kill()
         return await self.process.wait()
+
+    def _kill(self) -> None:
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)  # an engine of its own, as Tesseract, too
 
 
 def framed(body: bytes) -> bytes:
     return len(body).to_bytes(LENGTH, "big") + body
 
 
-async def started() -> Child:
+async def started(reading: Reading) -> Child:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "ingest.docling"),
+        *("-m", "ingest.docling", reading.written()),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,  # what parsers print may quote documents
         env=os.environ | THREADS | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        start_new_session=True,
     )
     return Child(process)
-
-
-def parsed_from(name: str, reply: dict[str, object]) -> Parsed:
-    """The reply's blocks joined into one text, with the range each page has in it."""
-    if "reason" in reply:
-        raise refused(name, str(reply["field"]), str(reply["reason"]))
-    pieces = reply["pieces"]
-    assert isinstance(pieces, list)
-    text, pages = "", []
-    for piece in pieces:
-        text += piece["joint"] if text else ""
-        start = len(text)
-        text += piece["text"]
-        pages.append(PageRange(start, len(text), int(piece["page"])))
-    markdown = canonical(text)
-    return Parsed(markdown, title_of(markdown), str(reply["engine"]), merged(pages, len(markdown)))
-
-
-def merged(pieces: list[PageRange], end: int) -> tuple[PageRange, ...]:
-    """One range for each run of blocks on one page; together they leave no gap. None without pages."""
-    ranges: list[PageRange] = []
-    for piece in pieces:
-        if ranges and ranges[-1].page == piece.page:
-            ranges[-1] = PageRange(ranges[-1].start, piece.end, piece.page)
-        elif piece.page:
-            ranges.append(piece)
-    ends = [*(part.start for part in ranges[1:]), end][: len(ranges)]
-    return tuple(PageRange(part.start, stop, part.page) for part, stop in zip(ranges, ends, strict=True))

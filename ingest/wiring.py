@@ -23,7 +23,8 @@ from ingest.parse import parser
 from ingest.passage import Parent
 from ingest.pipeline import Pipeline
 from ingest.publish import Index, Published
-from ingest.reader import Reader
+from ingest.reader import Care, Reader
+from ingest.reading import Reading
 from ingest.review import Desk, Verdict
 from ingest.tokens import TokenCounter, token_counter
 from radrag.errors import FailedPrecondition
@@ -51,7 +52,8 @@ class Plan:
     files: Limits = field(default_factory=Limits)
     chunks: ChunkLimits = field(default_factory=ChunkLimits)
     readers: int = 1
-    read_seconds: float = 300.0
+    care: Care = field(default_factory=Care)
+    reading: Reading = field(default_factory=Reading)
     embed_at_once: int = 4
 
     @property
@@ -88,7 +90,7 @@ async def connected(plan: Plan, catalogue: Catalogue) -> AsyncIterator[Parts]:
     try:
         async with (
             aio.insecure_channel(plan.retrieval_address, options=OPTIONS) as channel,
-            Reader(plan.readers, seconds=plan.read_seconds) as reader,
+            Reader(plan.readers, plan.care, plan.reading) as reader,
         ):
             parameters = await server.parameters(plan.embedder_model)
             index = Index(channel, fingerprint(plan, counter, parameters), today())

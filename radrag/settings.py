@@ -179,7 +179,39 @@ class Settings:
     ingest_jobs: int = _setting(2, "ingest", "Documents handed in that are read or published at once.")
     embed_concurrency: int = _setting(4, "ingest", "Parents embedded at once.")
     max_file_megabytes: int = _setting(100, "ingest", "Largest file.")
-    parse_seconds: float = _setting(300.0, "ingest", "Longest one file may take to parse.")
+    parse_seconds: float = _setting(
+        300.0, "ingest", "Longest a file may be parsed without another page by OCR or another window done."
+    )
+    parse_megabytes: int = _setting(4000, "ingest", "Memory that parsing one file may take.")
+    parse_files_each: int = _setting(50, "ingest", "Files after which the process that parses is replaced.")
+    parse_window: int = _setting(50, "ingest", "Pages of a PDF in work at once.")
+    ocr_engines: tuple[str, ...] = _setting(
+        ("tesseract",),
+        "ingest",
+        "OCR engines: tesseract, easyocr, vision; the next reads what the one before was unsure of.",
+    )
+    ocr_languages: tuple[str, ...] = _setting(
+        ("rus", "eng"), "ingest", "Languages of scans, as Tesseract names them."
+    )
+    ocr_least_confidence: float = _setting(
+        0.75, "ingest", "Below it the next engine reads the page, and the document is flagged; 0 to 1."
+    )
+    ocr_seconds: float = _setting(120.0, "ingest", "Longest one engine may take over a page.")
+    easyocr_models: str = _setting("", "ingest", "Folder with EasyOCR's weights (*.pth).")
+    vision_url: str = _setting(
+        "", "ingest", "OpenAI-compatible server of a vision model that reads pages, up to and with /v1."
+    )
+    vision_model: str = _setting("", "ingest", "Its name there, as deepseek-ai/DeepSeek-OCR.")
+    vision_prompt: str = _setting(
+        "<|grounding|>Convert the document to markdown. ", "ingest", "What the vision model is asked."
+    )
+    vision_api_key_file: str = _setting("", "ingest", "File with that server's API key.")
+    docling_artifacts: str = _setting(
+        "", "ingest", "Folder with the weights of Docling's layout and table models; empty: rules."
+    )
+    docling_layout_url: str = _setting(
+        "", "ingest", "KServe v2 server (host:port, gRPC) with Docling's layout model, named layout."
+    )
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":

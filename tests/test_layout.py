@@ -37,6 +37,7 @@ DISTRIBUTIONS = {
     "opentelemetry": "opentelemetry_sdk",
     "qdrant_edge": "qdrant_edge_py",
     "bs4": "beautifulsoup4",
+    "PIL": "pillow",
     "yaml": "pyyaml",
     "markdown_it": "markdown_it_py",
     "docling": "docling_slim",

@@ -44,6 +44,11 @@ class Entry:
     first_day: date | None
     last_day: date | None
 
+    @property
+    def never_in_force(self) -> bool:
+        """Whether it was replaced on its first day: no search finds it, and an index need not hold it."""
+        return self.first_day is not None and self.last_day is not None and self.last_day <= self.first_day
+
 
 @dataclass(frozen=True)
 class ChunkRange:
@@ -109,7 +114,9 @@ def document_in(row: Row, text: str, raw: str) -> Document:
         raw,
         flags=tuple(row.flags),
         removals=removals,
-        records=tuple(PageRecord(page, *rest, tuple(reasons)) for page, *rest, reasons in row.page_records),
+        records=tuple(
+            PageRecord(page, engine, sure, tuple(why)) for page, engine, sure, why in row.page_records
+        ),
     )
 
 

@@ -1,12 +1,11 @@
-"""Converts one file with Docling, without torch: PDF through stages on rules, DOCX through its own reader."""
+"""Converts one file with Docling: PDF page by page, by its own text or by OCR; DOCX by its own reader."""
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Literal
 
 import pypdfium2  # type: ignore[import-untyped]  # it ships no types
-from docling.backend.docling_parse_backend import ThreadedDoclingParseDocumentBackend
 from docling.backend.msword_backend import MsWordDocumentBackend
 from docling.datamodel.base_models import InputFormat
 from docling.datamodel.document import InputDocument
@@ -14,11 +13,20 @@ from docling.pipeline.simple_pipeline import SimplePipeline
 from docling_core.types.doc.document import DoclingDocument
 
 from ingest.docling.headings import levels_of
-from ingest.docling.layout import RuleLayoutModel
 from ingest.docling.markdown import Piece, pieces_of
-from ingest.docling.pipeline import BACKEND, RulePdfPipeline, pdf_options
+from ingest.docling.mending import Mended, mended
+from ingest.docling.pages import Pages
+from ingest.docling.pipeline import RulePdfPipeline, pdf_pipeline, rendering
+from ingest.docling.scanner import Scanner
+from ingest.docling.survey import survey_of
+from ingest.document import PageRecord
+from ingest.ocr.engine import Chain
+from ingest.ocr.engines import chain_of
+from ingest.ocr.page import OcrFailed
+from ingest.reading import DEFAULT, Reading
 
 MOST_PAGES = 5000
+MOST_MIXED = 2  # words of two alphabets that nothing explains
 Format = Literal["pdf", "docx"]
 
 
@@ -32,25 +40,53 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Converted:
-    """A file's blocks in order, and the stages that found them."""
+    """A file's blocks in order, the stages that found them, and how each page was read.
+
+    `pictures` is the share of the pages' area that pictures cover, 0 to 1. `flags` are a reviewer's to see.
+    """
 
     pieces: list[Piece]
     engine: str
+    records: list[PageRecord] = field(default_factory=list)
+    pictures: float = 0.0
+    flags: list[str] = field(default_factory=list)
 
 
-def convert(name: str, kind: Format, data: bytes) -> Converted:
-    """Reads one file. Raises Unreadable; what Docling itself raises is a fault of the file, too."""
+def convert(
+    name: str,
+    kind: Format,
+    data: bytes,
+    reading: Reading = DEFAULT,
+    done: Callable[[], None] = lambda: None,
+) -> Converted:
+    """Reads one file; `done` is told of each step of a long one.
+
+    Raises Unreadable; what Docling itself raises is a fault of the file, too.
+    """
     if kind == "docx":
-        return Converted(pieces_of(docx_document(name, data)), "docling-docx")
-    check_pdf(data)
-    document, rules = pdf_document(name, data)
-    if rules.scans:
-        what = f"page {min(rules.scans)} is a scan ({len(rules.scans)} in all)"
-        raise Unreadable("content", f"{what}; every page must have text")
-    return Converted(pieces_of(document, levels_of(rules.headings)), "docling-rules")
+        return Converted(pieces_of([docx_document(name, data)]), "docling-docx")
+    scanner = Scanner(Pages(name, data, pages_in(data)), chain(reading), done)
+    pipeline = pdf_pipeline(reading)
+    documents = documents_of(scanner, pipeline, reading)
+    found = mended(pieces_of(documents, levels_of(pipeline.headings), scanner.markdown), scanner.records)
+    return Converted(
+        found.pieces,
+        pipeline.engine,
+        found.records,
+        sum(scanner.pictures) / len(scanner.pictures) if scanner.pictures else 0.0,
+        flags_of(found, reading),
+    )
 
 
-def check_pdf(data: bytes) -> None:
+def chain(reading: Reading) -> Chain:
+    try:
+        return chain_of(reading)
+    except OcrFailed as failure:
+        raise Unreadable("ocr", str(failure)) from failure
+
+
+def pages_in(data: bytes) -> int:
+    """How many pages a PDF has. Raises Unreadable when it cannot be opened or has too many."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -61,28 +97,39 @@ def check_pdf(data: bytes) -> None:
     document.close()
     if not 0 < pages <= MOST_PAGES:
         raise Unreadable("pages", f"the PDF has {pages:,} pages; 1 to {MOST_PAGES:,} are allowed")
+    return pages
 
 
-def pdf_document(name: str, data: bytes) -> tuple[DoclingDocument, RuleLayoutModel]:
-    """The document, and the layout stage with what it noted about it."""
-    source = InputDocument(
-        BytesIO(data),
-        format=InputFormat.PDF,
-        backend=ThreadedDoclingParseDocumentBackend,
-        filename=name,
-        backend_options=BACKEND,
+def documents_of(scanner: Scanner, pipeline: RulePdfPipeline, reading: Reading) -> list[DoclingDocument]:
+    """One document a window. Raises Unreadable when no page that needs OCR could be read."""
+    pipeline.begin(survey_of(scanner.pages, reading.window, scanner.judge))
+    if scanner.failures and len(scanner.failures) == sum(bool(one.reasons) for one in scanner.records):
+        number = min(one.page for one in scanner.records if one.reasons)
+        raise Unreadable("ocr", f"page {number} needs OCR, and {scanner.failures[0]}")
+    documents = []
+    for window in scanner.pages.windows(reading.window):
+        with scanner.pages.opened(window, rendering(reading), scanner.scans) as source:
+            result = pipeline.execute(source, raises_on_error=True)
+        if result.errors:
+            raise Unreadable("content", f"{len(result.errors)} of its pages could not be read")
+        documents.append(result.document)
+        scanner.done()
+    return documents
+
+
+def flags_of(found: Mended, reading: Reading) -> list[str]:
+    """What a reviewer should look at."""
+    unsure = any(
+        one.confidence is not None and one.confidence < reading.least_confidence for one in found.records
     )
-    pipeline = pdf_pipeline()
-    result = pipeline.execute(source, raises_on_error=True)
-    if result.errors:
-        raise Unreadable("content", f"{len(result.errors)} of its pages could not be read")
-    return result.document, pipeline.rules
-
-
-@cache
-def pdf_pipeline() -> RulePdfPipeline:
-    """Made once: setting up the stages takes a second."""
-    return RulePdfPipeline(pdf_options())
+    reasons = {reason for one in found.records for reason in one.reasons}
+    flags = {
+        "low_ocr_confidence": unsure,
+        "ocr_failed": "ocr_failed" in reasons,
+        "doubtful_text": "ocr_no_better" in reasons,
+        "mixed_alphabets": found.mixed > MOST_MIXED,
+    }
+    return [name for name, raised in flags.items() if raised]
 
 
 def docx_document(name: str, data: bytes) -> DoclingDocument:

@@ -18,10 +18,9 @@ from ingest.docling.headings import Heading, heading_of
 from ingest.docling.labels import label_of
 from ingest.docling.regions import aligned_tables, contents_of, ruled_tables, stands_in
 from ingest.docling.rules import rules_of
-from ingest.docling.survey import Survey, survey_of
+from ingest.docling.survey import Survey
 from ingest.docling.textline import TextLine, lines_of
 
-FEW_LETTERS = 60  # a page with fewer characters under a large picture is a scan
 SMALLEST_PICTURE = 40  # points
 CONFIDENCE = 0.9  # of a rule; Docling wants a number
 
@@ -45,19 +44,20 @@ class RuleLayoutModel(BaseLayoutModel):
         enable_remote_services: bool = False,
     ) -> None:
         self.options = options
-        self.scans: list[int] = []  # pages of the document in work whose text is a picture
         self.headings: list[Heading] = []  # of the document in work
-        self._surveyed: tuple[ConversionResult, Survey] | None = None
+        self._survey = Survey()
 
     @classmethod
     def get_options_type(cls) -> type[RuleLayoutOptions]:
         return RuleLayoutOptions
 
+    def begin(self, survey: Survey) -> None:
+        """Takes up a document, of which `survey` tells."""
+        self._survey, self.headings = survey, []
+
     def survey(self, result: ConversionResult) -> Survey:
-        """The survey of the document in work, made once."""
-        if self._surveyed is None or self._surveyed[0] is not result:
-            self._surveyed, self.scans, self.headings = (result, survey_of(result)), [], []
-        return self._surveyed[1]
+        """The survey of the document in work, whichever of its windows this is."""
+        return self._survey
 
     def predict_layout(self, conv_res: ConversionResult, pages: Sequence[Page]) -> list[LayoutPrediction]:
         survey = self.survey(conv_res)
@@ -66,30 +66,14 @@ class RuleLayoutModel(BaseLayoutModel):
     def _predicted(self, page: Page, survey: Survey) -> LayoutPrediction:
         if page._backend is None or not page._backend.is_valid():
             return LayoutPrediction()
-        if is_scan(page):
-            self.scans.append(page.page_no)
         sheet = sheet_of(page, survey)
         self.headings += [heading_of(page.page_no, lines) for lines in sheet.headings]
         return LayoutPrediction(clusters=sheet.clusters)
 
 
-def is_scan(page: Page) -> bool:
-    """Whether the page's text is a picture: a large bitmap and hardly any letters. OCR begins here."""
-    assert page.size is not None
-    assert page._backend is not None
-    if sum(len(cell.text) for cell in page.cells) > FEW_LETTERS:
-        return False
-    half = 0.5 * page.size.width * page.size.height
-    return any(box.area() > half for box in page._backend.get_bitmap_rects())
-
-
 def sheet_of(page: Page, survey: Survey) -> "Sheet":
     """Everything on the page, each line once, labelled."""
     assert page.size is not None
-    if is_scan(page):
-        sheet = Sheet([])
-        sheet.place(Label.PICTURE, [], BoundingBox(l=0, t=0, r=page.size.width, b=page.size.height))
-        return sheet
     words = page.parsed_page.word_cells if page.parsed_page else ()
     furniture = furniture_of(lines_of(page.cells, words), survey, page.size.height)
     sheet = Sheet(furniture.body)

@@ -4,7 +4,7 @@ Docling's own export escapes letters and knows no offsets; ours is the one diale
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from docling_core.types.doc.common.content_layer import ContentLayer
@@ -38,12 +38,27 @@ class Piece:
     joint: str = "\n\n"
 
 
-def pieces_of(document: DoclingDocument, levels: Mapping[tuple[int, str], int] | None = None) -> list[Piece]:
-    """The blocks in reading order, canonical, none empty; `levels` of headings by page and letters."""
-    titled = any(isinstance(item, TitleItem) for item in document.texts)
-    pieces = Writer(document, levels or {}, shift=int(titled)).below(document.body)
+def pieces_of(
+    documents: Sequence[DoclingDocument],
+    levels: Mapping[tuple[int, str], int] | None = None,
+    whole_pages: Mapping[int, str] | None = None,
+) -> list[Piece]:
+    """The blocks in reading order, canonical, none empty; `levels` of headings by page and letters.
+
+    The documents are windows of one; `whole_pages` are pages of it that came as Markdown.
+    """
+    titled = any(isinstance(item, TitleItem) for document in documents for item in document.texts)
+    writers = [Writer(document, levels or {}, shift=int(titled)) for document in documents]
+    pieces = [piece for writer in writers for piece in writer.below(writer.body)]
     clean = [replace(piece, text=canonical(piece.text).strip("\n")) for piece in pieces]
-    return rejoined(with_long_tables(with_chapters([piece for piece in clean if piece.text.strip()])))
+    kept = with_pages([piece for piece in clean if piece.text.strip()], whole_pages or {})
+    return rejoined(with_long_tables(with_chapters(kept)))
+
+
+def with_pages(pieces: list[Piece], pages: Mapping[int, str]) -> list[Piece]:
+    """The blocks and those of pages that came whole, page by page."""
+    blocks = [Piece(block, page) for page, text in pages.items() for block in text.strip("\n").split("\n\n")]
+    return sorted([*pieces, *blocks], key=lambda piece: piece.page) if blocks else pieces
 
 
 class Writer:
@@ -53,6 +68,7 @@ class Writer:
         self._document = document
         self._levels = levels
         self._shift = shift
+        self.body = document.body
 
     def below(self, node: NodeItem) -> Iterator[Piece]:
         for reference in node.children:
@@ -120,7 +136,7 @@ def with_chapters(pieces: list[Piece]) -> list[Piece]:
 def with_long_tables(pieces: list[Piece]) -> list[Piece]:
     """A table that goes on on the next page under the same header rows is one table."""
     found: list[Piece] = []
-    for before, piece in zip([None, *pieces[:-1]], pieces, strict=True):
+    for before, piece in zip([None, *pieces], pieces, strict=False):
         head = "\n".join(piece.text.split("\n")[:2]) + "\n"
         table = before is not None and before.text.startswith("|") and piece.text.startswith("|")
         if before is not None and table and piece.page == before.page + 1 and before.text.startswith(head):
@@ -134,7 +150,7 @@ def rejoined(pieces: list[Piece]) -> list[Piece]:
     """Sentences that a page or column parted: a line ends without a stop, the next begins in lower case."""
     return [
         replace(piece, joint=" ") if before and goes_on(before, piece) else piece
-        for before, piece in zip([None, *pieces[:-1]], pieces, strict=True)
+        for before, piece in zip([None, *pieces], pieces, strict=False)
     ]
 
 

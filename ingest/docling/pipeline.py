@@ -1,5 +1,6 @@
-"""Docling's PDF pipeline with our stages in it: OCR will find its place here."""
+"""Docling's PDF pipeline with our stages in it, or with Docling's own models where these are at hand."""
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 
@@ -12,15 +13,20 @@ from docling.models.stages.page_preprocessing.page_preprocessing_model import Pa
 from docling.pipeline.standard_pdf_pipeline import StandardPdfPipeline
 
 from ingest.docling.assemble import LineAssembler
+from ingest.docling.headings import Heading
 from ingest.docling.layout import RuleLayoutModel, RuleLayoutOptions
+from ingest.docling.survey import Survey
 from ingest.docling.tables import RuleTableModel, RuleTableOptions
+from ingest.reading import Reading
 
 # Shapes are computed only for pages that are rendered; a tiny picture keeps them and costs nothing.
-BACKEND = ThreadedDoclingParseBackendOptions.model_validate({"parser_threads": 1, "render_scale": 0.05})
+TINY = 0.05
 
 
 class RulePdfPipeline(StandardPdfPipeline):
     """The standard pipeline with our assembly, and without pictures of pages, which no rule looks at."""
+
+    engine = "docling-rules"
 
     def _init_models(self) -> None:
         super()._init_models()
@@ -33,6 +39,15 @@ class RulePdfPipeline(StandardPdfPipeline):
         assert isinstance(self.layout_model, RuleLayoutModel)
         return self.layout_model
 
+    @property
+    def headings(self) -> Sequence[Heading]:
+        """The headings of the document in work."""
+        return self.rules.headings
+
+    def begin(self, survey: Survey) -> None:
+        """Takes up a document, of which `survey` tells; its windows are then executed one by one."""
+        self.rules.begin(survey)
+
 
 class Unrendered(PagePreprocessingModel):
     """Reads a page's cells and leaves its picture alone."""
@@ -41,8 +56,19 @@ class Unrendered(PagePreprocessingModel):
         return page
 
 
+@cache
+def pdf_pipeline(reading: Reading) -> RulePdfPipeline:
+    """Made once: setting up the stages takes a second."""
+    return RulePdfPipeline(pdf_options())
+
+
+def rendering(reading: Reading) -> ThreadedDoclingParseBackendOptions:
+    """How pages are opened for the pipeline."""
+    return ThreadedDoclingParseBackendOptions.model_validate({"parser_threads": 1, "render_scale": TINY})
+
+
 def pdf_options() -> ThreadedPdfPipelineOptions:
-    """Our layout and tables, no OCR, headings with levels."""
+    """Our layout and tables; OCR went before; headings with levels."""
     register_rules()
     options = {
         "do_ocr": False,

@@ -2,20 +2,26 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from io import BytesIO
 from itertools import pairwise
 
-from docling.backend.docling_parse_backend import ThreadedDoclingParseDocumentBackend
+import numpy as np
+from docling.backend.pdf_backend import PdfPageBackend
 from docling.datamodel.backend_options import ThreadedDoclingParseBackendOptions
-from docling.datamodel.base_models import InputFormat
-from docling.datamodel.document import ConversionResult, InputDocument
 
+from ingest.docling.pages import Pages
+from ingest.docling.scans import ScannedPage
 from ingest.docling.textline import TextLine, lines_of
+from ingest.textlayer import TextLayer
 
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 BACKEND = ThreadedDoclingParseBackendOptions.model_validate({"render_pages": False, "parser_threads": 1})
 MARGIN = 0.16  # of the page's height, where running heads and feet stand
+GRID = 100  # cells a side, in which areas of pictures are added up
+
+Judge = Callable[[int, TextLayer], ScannedPage | None]
+"""What stands in the place of a page with this text; None when the page itself does."""
 
 
 @dataclass(frozen=True)
@@ -49,32 +55,36 @@ class Tally:
     pages: int = 0
 
 
-def survey_of(result: ConversionResult) -> Survey:
-    """Reads the document once without rendering it."""
+def survey_of(pages: Pages, window: int, judge: Judge) -> Survey:
+    """Reads the document once, rendering nothing but what OCR must read."""
     tally = Tally()
-    document = reopened(result.input)
-    try:
-        for page in document._backend.iter_pages():  # type: ignore[attr-defined]  # a PDF's backend has it
-            segmented = page.get_segmented_page()
-            tally.pages += 1
-            if segmented is not None:
-                add_page(tally, lines_of(segmented.textline_cells), page.get_size().height)
-    finally:
-        document._backend.unload()  # type: ignore[no-untyped-call]
+    for span in pages.windows(window):
+        with pages.opened(span, BACKEND, {}) as document:
+            for page in document._backend.iter_pages():  # type: ignore[attr-defined]  # a PDF's backend has it
+                survey_page(tally, page, judge)
     return drawn(tally)
 
 
-def reopened(source: InputDocument) -> InputDocument:
-    stream = source._backend.path_or_stream
-    again = BytesIO(stream.getvalue()) if isinstance(stream, BytesIO) else stream
-    return InputDocument(
-        again,
-        format=InputFormat.PDF,
-        backend=ThreadedDoclingParseDocumentBackend,
-        filename=source.file.name,
-        limits=source.limits,
-        backend_options=BACKEND,
-    )
+def survey_page(tally: Tally, page: PdfPageBackend, judge: Judge) -> None:
+    tally.pages += 1
+    segmented = page.get_segmented_page()
+    if segmented is None:  # the pipeline will say that it is damaged
+        return
+    layer = TextLayer("\n".join(cell.text for cell in segmented.textline_cells), picture_share(page))
+    instead = judge(page.page_no, layer)
+    cells = instead.get_text_cells() if instead else segmented.textline_cells
+    add_page(tally, lines_of(cells), (instead or page).get_size().height)
+
+
+def picture_share(page: PdfPageBackend) -> float:
+    """The share of a page's area that pictures cover, 0 to 1; overlaps count once."""
+    size = page.get_size()
+    covered = np.zeros((GRID, GRID), dtype=bool)
+    for box in page.get_bitmap_rects():
+        top, bottom = (round(GRID * edge / size.height) for edge in (box.t, box.b))
+        left, right = (round(GRID * edge / size.width) for edge in (box.l, box.r))
+        covered[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)] = True
+    return float(covered.mean())
 
 
 def add_page(tally: Tally, lines: list[TextLine], height: float) -> None:

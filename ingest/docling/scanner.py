@@ -1,0 +1,88 @@
+"""Decides page by page whether the file's own text will do, has the others read, and records it all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ingest.docling.pages import Pages
+from ingest.docling.scans import ScannedPage
+from ingest.document import PageRecord
+from ingest.ocr.engine import Chain, Scan
+from ingest.ocr.page import OcrFailed, PageRead
+from ingest.ocr.pictured import pictured
+from ingest.ocr.prepared import Prepared
+from ingest.ocr.straighten import is_blank
+from ingest.textlayer import TextLayer
+
+OWN_TEXT, NOTHING = "text", "none"
+CLEARLY_BETTER = 0.1  # of quality: by how much OCR must exceed the file's own text to replace it
+
+
+@dataclass
+class Scanner:
+    """What became of each page. `done` is told of every page that OCR went through."""
+
+    pages: Pages
+    chain: Chain
+    done: Callable[[], None]
+    scans: dict[int, ScannedPage] = field(default_factory=dict)
+    records: list[PageRecord] = field(default_factory=list)
+    markdown: dict[int, str] = field(default_factory=dict)  # of pages whose engine knows no places
+    pictures: list[float] = field(default_factory=list)  # share of each page's area
+    failures: list[str] = field(default_factory=list)
+
+    def judge(self, number: int, layer: TextLayer) -> ScannedPage | None:
+        """What stands in the place of a page; None when its own text does."""
+        if not layer.reasons:
+            self._record(number, OWN_TEXT, None, (), layer.picture)
+            return None
+        image, dpi = self.pages.rendered(number)
+        try:
+            if is_blank(image):
+                self._record(number, OWN_TEXT, None, ("blank",), 0.0)
+                return None
+            return self._compared(number, layer, self.chain.read(image, dpi))
+        except OcrFailed as failure:
+            self.failures.append(str(failure))
+            self._record(number, NOTHING, 0.0, (*layer.reasons, "ocr_failed", str(failure)), layer.picture)
+            blank = Scan(PageRead(NOTHING, 0.0), Prepared(image, image, (), dpi))
+            return self._kept(ScannedPage(number, blank))
+        finally:
+            self.done()
+
+    def _compared(self, number: int, layer: TextLayer, scan: Scan) -> ScannedPage | None:
+        """The page as OCR read it, unless the file's own text is as good as that."""
+        read = scan.read
+        reasons = (*layer.reasons, *read.notes)
+        if is_as_good(layer, TextLayer(read.text)):
+            self._record(number, OWN_TEXT, None, (*reasons, "ocr_no_better"), layer.picture)
+            return None
+        page = ScannedPage(number, scan)
+        if read.markdown:
+            self.markdown[number] = read.markdown
+        said = reasons if read.text.strip() else (*reasons, "no_text_read")
+        self._record(number, read.engine, round(read.confidence, 3), said, picture_share(layer, read, page))
+        return self._kept(page)
+
+    def _kept(self, page: ScannedPage) -> ScannedPage:
+        self.scans[page.page_no] = page
+        return page
+
+    def _record(
+        self, number: int, engine: str, confidence: float | None, reasons: tuple[str, ...], picture: float
+    ) -> None:
+        self.records.append(PageRecord(number, engine, confidence, reasons))
+        self.pictures.append(picture)
+
+
+def is_as_good(layer: TextLayer, read: TextLayer) -> bool:
+    """Whether the file's own text has as many letters as OCR found, and they are as likely."""
+    if layer.letters < max(read.letters, 1) / 2:
+        return False
+    return read.quality < layer.quality + CLEARLY_BETTER
+
+
+def picture_share(layer: TextLayer, read: PageRead, page: ScannedPage) -> float:
+    """Of a scan, where there is ink that no line of text explains."""
+    if read.markdown or not layer.picture:
+        return 0.0
+    return pictured(page.scan)

@@ -1,0 +1,120 @@
+"""A vision model behind an OpenAI-compatible server, as DeepSeek-OCR on vLLM: a picture in, Markdown out.
+
+One call a page, with the model's own prompt: Docling's pipeline for such models replaces every other stage,
+imports torch, and reports neither how sure the model was nor which page failed.
+"""
+
+import base64
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from ingest.ocr.grounding import markdown_in
+from ingest.ocr.page import OcrFailed, PageRead
+from ingest.ocr.prepared import Prepared
+from ingest.ocr.tesseract import png
+from ingest.textlayer import TextLayer
+
+MOST_TOKENS = 8192  # DeepSeek-OCR's window
+LONGEST_REPLY = 4_000_000  # bytes; no page has as much
+LEAST_QUALITY = 0.5  # a reply whose letters are no language's is not the page
+MOST_REPEATED = 20  # times one line may come in a row: a model that lost its way repeats itself
+
+
+@dataclass(frozen=True)
+class Vision:
+    """`url` is the server's, up to and with /v1. `seconds` are for one page in all."""
+
+    url: str
+    model: str
+    prompt: str
+    key_file: str = ""
+    seconds: float = 120.0
+
+    @property
+    def name(self) -> str:
+        return f"vision:{self.model}"
+
+    def check(self) -> None:
+        """Raises OcrFailed naming the setting that is missing."""
+        for setting, value in (("RADRAG_VISION_URL", self.url), ("RADRAG_VISION_MODEL", self.model)):
+            if not value:
+                raise OcrFailed(f"{setting} must be set for the engine vision")
+
+    def read(self, page: Prepared) -> PageRead:
+        """Reads a page. Raises OcrFailed; the reply itself is never in the message."""
+        self.check()
+        choice = self._asked(page)
+        text = (choice.get("message") or {}).get("content")
+        if not isinstance(text, str) or not text.strip():
+            raise OcrFailed("its reply has no text")
+        if choice.get("finish_reason") == "length":
+            raise OcrFailed("its reply was cut off at the token limit")
+        markdown = markdown_in(text)
+        quality = TextLayer(markdown).quality
+        if quality < LEAST_QUALITY or is_stuck(markdown):
+            raise OcrFailed("its reply is no text of a page")
+        return PageRead(self.name, certainty(choice, quality), markdown=markdown)
+
+    def _asked(self, page: Prepared) -> dict[str, Any]:
+        try:
+            reply = self._posted(page)
+            choice = json.loads(reply)["choices"][0]
+        except httpx.TimeoutException as error:
+            raise OcrFailed(f"no reply within {self.seconds:g} s (RADRAG_OCR_SECONDS)") from error
+        except httpx.HTTPError as error:
+            raise OcrFailed(f"the server at RADRAG_VISION_URL failed ({type(error).__name__})") from error
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise OcrFailed("its reply is not that of an OpenAI-compatible server") from error
+        if not isinstance(choice, dict):
+            raise OcrFailed("its reply is not that of an OpenAI-compatible server")
+        return choice
+
+    def _posted(self, page: Prepared) -> bytes:
+        headers = (
+            {"authorization": f"Bearer {Path(self.key_file).read_text().strip()}"} if self.key_file else {}
+        )
+        address = f"{self.url.rstrip('/')}/chat/completions"
+        with httpx.Client(timeout=self.seconds, headers=headers) as client:
+            response = client.post(address, json=self._request(page))
+        if response.status_code != httpx.codes.OK:
+            raise OcrFailed(f"the server at RADRAG_VISION_URL answered {response.status_code}")
+        if len(response.content) > LONGEST_REPLY:
+            raise OcrFailed(f"its reply has more than {LONGEST_REPLY:,} bytes")
+        return response.content
+
+    def _request(self, page: Prepared) -> dict[str, object]:
+        picture = "data:image/png;base64," + base64.b64encode(png(page.whole)).decode()
+        content = [
+            {"type": "image_url", "image_url": {"url": picture}},
+            {"type": "text", "text": self.prompt},
+        ]
+        return {
+            "model": self.model,
+            "messages": [{"role": "user", "content": content}],
+            "temperature": 0,
+            "max_tokens": MOST_TOKENS,
+            "logprobs": True,
+            "skip_special_tokens": False,  # the places come as special tokens; other servers ignore it
+        }
+
+
+def certainty(choice: dict[str, Any], quality: float) -> float:
+    """The mean probability of the reply's tokens; where the server tells none, how likely its letters are."""
+    tokens = (choice.get("logprobs") or {}).get("content") or []
+    known = [token["logprob"] for token in tokens if isinstance(token, dict) and "logprob" in token]
+    return exp(sum(known) / len(known)) if known else quality
+
+
+def is_stuck(text: str) -> bool:
+    lines, same = text.splitlines(), 0
+    for before, line in pairwise(lines):
+        same = same + 1 if line and line == before else 0
+        if same >= MOST_REPEATED:
+            return True
+    return False
