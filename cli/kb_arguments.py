@@ -1,6 +1,7 @@
 """The arguments of `radrag kb …`: what curators do from the terminal."""
 
 import argparse
+from pathlib import Path
 from typing import TypeAlias
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -19,6 +20,7 @@ def add(commands: Commands) -> None:
     _review(actions)
     _deciding(actions)
     _keeping(actions)
+    _reindexing(actions)
 
 
 def _add(commands: Commands, name: str, module: str, text: str) -> argparse.ArgumentParser:
@@ -82,3 +84,28 @@ def _keeping(actions: Commands) -> None:
     reconcile.add_argument("--dry-run", action="store_true", help="only list the differences")
     feedback = _add(actions, "feedback", "cli.kb_feedback", "print the ratings of answers")
     feedback.add_argument("--csv", action="store_true", help="as CSV, with comments")
+
+
+def _reindexing(actions: Commands) -> None:
+    reindex = actions.add_parser("reindex", help="build the whole index anew beside the one in use")
+    steps = reindex.add_subparsers(dest="step", required=True, metavar="STEP")
+
+    def step(name: str, text: str) -> argparse.ArgumentParser:
+        return _add(steps, name, "cli.kb_reindex", text)
+
+    step("start", "build a generation with today's settings, or go on with it")
+    step("status", "list the generations and what each lacks of the one in use")
+    switch = step("switch", "make a generation the one in use, if it passes the check")
+    back = step("rollback", "go back to a generation, as it was left")
+    drop = step("drop", "remove a generation that is not in use")
+    for one in (switch, back):
+        one.add_argument("generation", nargs="?", default="", metavar="GENERATION", help="its name")
+    drop.add_argument("generation", metavar="GENERATION", help="its name")
+    switch.add_argument(
+        "--questions", type=Path, metavar="FILE",
+        help="JSONL questions with evidence that must still find their documents; without it, titles",
+    )  # fmt: skip
+    switch.add_argument(
+        "--lose", type=int, default=0, metavar="N",
+        help="questions that may be lost: found by the generation in use, not by the new one",
+    )  # fmt: skip

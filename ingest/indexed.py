@@ -36,9 +36,13 @@ class IndexedVersions:
     def __init__(self, channel: aio.Channel) -> None:
         self._stub = RetrievalServiceStub(channel)
 
-    async def all(self) -> list[Indexed]:
-        """Every version, whoever may see it. Raises IndexUnavailable when nobody answers."""
-        replies = self._stub.ListVersions(wire.ListVersionsRequest(), **terms(LIST_SECONDS))
+    async def all(self, generation: str = "") -> list[Indexed]:
+        """Every version of a generation, the current one without a name, whoever may see it.
+
+        Raises IndexUnavailable when nobody answers.
+        """
+        request = wire.ListVersionsRequest(generation=generation)
+        replies = self._stub.ListVersions(request, **terms(LIST_SECONDS))
         try:
             return [Indexed(one.document, one.live) async for reply in replies for one in reply.versions]
         except grpc.RpcError as error:
@@ -54,9 +58,9 @@ class IndexedVersions:
         except grpc.RpcError as error:
             raise translated(error) from error
 
-    async def remove(self, document_id: str, version: str = "") -> None:
-        """Removes a version, or all without one; does nothing where there is none."""
-        request = wire.DeleteDocumentRequest(document_id=document_id, version=version)
+    async def remove(self, document_id: str, version: str = "", generation: str = "") -> None:
+        """Removes a version, or all without one, from a generation, or from all without one."""
+        request = wire.DeleteDocumentRequest(document_id=document_id, version=version, generation=generation)
         try:
             await self._stub.DeleteDocument(request, **terms(CHANGE_SECONDS))
         except grpc.RpcError as error:

@@ -48,6 +48,11 @@ class Index:
         live = [one.document for one in await self._indexed.all() if one.live] if same else []
         self._live = {document.document_id: document for document in live}
 
+    @property
+    def fingerprint(self) -> wire.Fingerprint:
+        """What makes our vectors and chunks."""
+        return self._fingerprint
+
     def is_live(self, document: Document) -> bool:
         """Whether this version is live with this metadata, whoever approved it."""
         live = self._live.get(document.document_id)
@@ -58,30 +63,44 @@ class Index:
     ) -> Published:
         """Publishes one version atomically. Raises the retrieval service's error; retries nothing."""
         described = self._described(document, approved_by)
-        try:
-            reply: wire.IndexDocumentResponse = await self._stub.IndexDocument(
-                self._messages(described, document, parents, vectors), **terms(PUBLISH_SECONDS)
-            )
-        except grpc.RpcError as error:
-            raise translated(error) from error
+        reply = await self._send(described, document, parents, vectors)
         self._live[document.document_id] = described
         return Published(reply.changed, reply.superseded_version)
 
-    async def _messages(
+    async def copy(
         self,
         described: wire.Document,
         document: Document,
         parents: Sequence[Parent],
         vectors: Sequence[Vectors],
-    ) -> AsyncIterator[wire.IndexDocumentRequest]:
-        children = sum(len(parent.children) for parent in parents)
-        yield wire.IndexDocumentRequest(
-            header=wire.IndexDocumentRequest.Header(
-                document=described, fingerprint=self._fingerprint, parents=len(parents), children=children
-            )
+        generation: str,
+    ) -> None:
+        """Writes a version, described as another generation has it, into this one."""
+        await self._send(described, document, parents, vectors, generation)
+
+    async def _send(
+        self,
+        described: wire.Document,
+        document: Document,
+        parents: Sequence[Parent],
+        vectors: Sequence[Vectors],
+        generation: str = "",
+    ) -> wire.IndexDocumentResponse:
+        header = wire.IndexDocumentRequest.Header(
+            document=described,
+            fingerprint=self._fingerprint,
+            parents=len(parents),
+            children=sum(len(parent.children) for parent in parents),
+            generation=generation,
         )
-        for passages in batches(document, parents, vectors):
-            yield wire.IndexDocumentRequest(passages=passages)
+        messages = _messages(header, document, parents, vectors)
+        try:
+            reply: wire.IndexDocumentResponse = await self._stub.IndexDocument(
+                messages, **terms(PUBLISH_SECONDS)
+            )
+        except grpc.RpcError as error:
+            raise translated(error) from error
+        return reply
 
     def _described(self, document: Document, approved_by: str) -> wire.Document:
         return wire_document(document, approved_by, self._first_day(document))
@@ -94,6 +113,17 @@ class Index:
         if live is not None and live.version == document.version:
             return day_of(live.valid_from)
         return self._today
+
+
+async def _messages(
+    header: wire.IndexDocumentRequest.Header,
+    document: Document,
+    parents: Sequence[Parent],
+    vectors: Sequence[Vectors],
+) -> AsyncIterator[wire.IndexDocumentRequest]:
+    yield wire.IndexDocumentRequest(header=header)
+    for passages in batches(document, parents, vectors):
+        yield wire.IndexDocumentRequest(passages=passages)
 
 
 def wire_document(document: Document, approved_by: str, first_day: date) -> wire.Document:

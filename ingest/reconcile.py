@@ -91,7 +91,7 @@ def compared(entry: Entry | None, held: Indexed | None) -> Kind | None:
 
 
 def absent(entry: Entry | None) -> Kind | None:
-    if entry is None or entry.state not in SEARCHABLE:
+    if entry is None or entry.state not in SEARCHABLE or entry.never_in_force:
         return None
     return "missing" if entry.state is State.PUBLISHED else "lost_history"
 
