@@ -82,6 +82,15 @@ def _version(command: argparse.ArgumentParser) -> argparse.ArgumentParser:
 def _keeping(actions: Commands) -> None:
     reconcile = _add(actions, "reconcile", "cli.kb_reconcile", "compare catalogue and index, and repair")
     reconcile.add_argument("--dry-run", action="store_true", help="only list the differences")
+    watch = _add(
+        actions, "watch", "cli.kb_watch", "read what is new in watched folders and pages into review"
+    )
+    watch.add_argument("sources", type=Path, metavar="SOURCES", help="a YAML file that names them")
+    how_often = watch.add_mutually_exclusive_group()
+    how_often.add_argument("--once", action="store_true", help="look once and end, as without either")
+    how_often.add_argument(
+        "--every", type=_seconds, default=0.0, metavar="SECONDS", help="look again and again; at least 60"
+    )
     feedback = _add(actions, "feedback", "cli.kb_feedback", "print the ratings of answers")
     feedback.add_argument("--csv", action="store_true", help="as CSV, with comments")
 
@@ -109,3 +118,10 @@ def _reindexing(actions: Commands) -> None:
         "--lose", type=int, default=0, metavar="N",
         help="questions that may be lost: found by the generation in use, not by the new one",
     )  # fmt: skip
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not value >= 60:
+        raise argparse.ArgumentTypeError("must be at least 60")
+    return value

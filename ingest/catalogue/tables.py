@@ -138,3 +138,14 @@ feedback = sql.Table(
     sql.Column("source_usefulness", sql.JSON, nullable=False),
     sql.Column("comment", sql.Text, nullable=False),
 )
+
+# What was last seen of each watched source: a later look asks only for what is newer.
+watched = sql.Table(
+    "watched",
+    metadata,
+    sql.Column("uri", sql.String(2000), primary_key=True),
+    sql.Column("sha256", SHA256, nullable=False),
+    sql.Column("etag", sql.String(1000), nullable=False),
+    sql.Column("last_modified", sql.String(100), nullable=False),
+    sql.Column("at", sql.BigInteger, nullable=False),
+)

@@ -71,6 +71,18 @@ async def test_another_pooling_is_built_checked_switched_to_and_left_again(
         assert (await radrag(old, *kb, "rollback"))[1] == {"generation": "g1", "previous": "g2", "lacks": []}
         assert (await radrag(old, *kb, "drop", "g2"))[0] == Exit.OK
         assert (await radrag(old, "kb", "reconcile"))[1] == {"found": [], "left": []}
+        await check_watch(tmp_path, old)
+
+
+async def check_watch(folder: Path, environ: Mapping[str, str]) -> None:
+    """A watched folder's new file is read into review and told of, once."""
+    (folder / "watched").mkdir()
+    (folder / "watched" / "new.md").write_text("# New\n\nSomething new about gadolinium.")
+    sources = folder / "sources.yaml"
+    sources.write_text("sources:\n- {folder: watched, topic: safety}\n")
+    status, told = await radrag(environ, "kb", "watch", str(sources), "--once")
+    assert (status, told["new"], told["sources"][0]["state"]) == (Exit.OK, 1, "in_review")
+    assert (await radrag(environ, "kb", "watch", str(sources)))[1]["unchanged"] == 1
 
 
 def asked(document_id: str) -> dict[str, object]:
