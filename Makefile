@@ -11,7 +11,7 @@ TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_l
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: check test-torch ## Everything CI runs: the checks, then all tests
+test: check test-torch prometheus ## Everything CI runs: the checks, then all tests
 	@$(RUN) -m pytest -q
 
 test-torch: setup-torch
@@ -70,6 +70,16 @@ prove: setup ## The full numbers: kills, retrieval, the 77 questions; results in
 	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \
 	done
 	@$(RUN) -m cli eval functional --own --json > benchmarks/results/functional.json
+
+rules: environment ## Renew the Prometheus rules and the Grafana dashboards
+	@$(RUN) -m deploy.observability.rules
+	@$(RUN) -m deploy.observability.dashboards
+
+rules-test: setup prometheus ## promtool, a test for every alert, and replayed faults
+	@$(RUN) -m pytest -q tests/deploy
+
+prometheus:
+	@cli/prometheus.sh
 
 tree: environment ## Renew the README's list of files
 	@$(RUN) -m cli.tree

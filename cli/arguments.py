@@ -64,6 +64,10 @@ def _services(commands: Commands) -> None:
     up.add_argument("--timeout", type=_seconds, default=180.0, metavar="SECONDS", help="longest wait (180)")
     down = _add(commands, "down", "cli.down", "stop what `up` started")
     down.add_argument("--timeout", type=_seconds, default=20.0, metavar="SECONDS", help="before killing (20)")
+    top = _add(commands, "top", "cli.top", "watch rates, stages, queues and errors, from /metrics")
+    top.add_argument("--once", action="store_true", help="print once, since the processes started")
+    top.add_argument("--every", type=_seconds, default=2.0, metavar="SECONDS", help="between two looks (2)")
+    _json(top)
     _json(_add(commands, "status", "cli.status", "show processes, models and the index"))
 
 

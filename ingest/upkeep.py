@@ -15,6 +15,7 @@ from radrag.errors import RadragError
 log = logging.getLogger(__name__)
 
 COUNT_SECONDS, LOOK_SECONDS = 15.0, 60.0
+AHEAD_DAYS = (7, 30, 90)
 UNFINISHED_SECONDS = (
     60  # what is begun and older than this, nobody is doing any more, or doing it twice is right
 )
@@ -46,9 +47,17 @@ class Upkeep:
             if state is not State.DELETED:
                 telemetry.DOCUMENTS.labels(state.value).set(counts.get(state.value, 0))
 
+    async def warn_of_last_days(self) -> None:
+        """Sets the gauge of published documents that will not be in force much longer."""
+        published = await self._curation.catalogue.all_in([State.PUBLISHED])
+        left = [(one.last_day - self._curation.today()).days for one in published if one.last_day]
+        for days in AHEAD_DAYS:
+            telemetry.DOCUMENTS_EXPIRING.labels(str(days)).set(sum(one <= days for one in left))
+
     async def look(self) -> None:
         """Does what is due."""
         catalogue = self._curation.catalogue
+        await self.warn_of_last_days()
         await self._jobs.take_over()
         await catalogue.expire_due(self._curation.today())
         await self._uploads.sweep(await self._jobs.pending())

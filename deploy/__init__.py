@@ -1,0 +1,1 @@
+"""How RadRAG is run for others."""
