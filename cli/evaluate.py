@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     _calibrate(commands)
     _scope(commands)
     _adversarial(commands)
+    _ocr(commands)
     return top
 
 
@@ -140,6 +141,30 @@ def _adversarial(commands: Commands) -> None:
         "--least", type=float, default=0.95, metavar="SHARE", help="status 1 when a kind is below (0.95)"
     )
     command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _ocr(commands: Commands) -> None:
+    command = commands.add_parser("ocr", help="letters misread on scanned pages made for it")
+    command.set_defaults(module="cli.evaluate_ocr")
+    pages = places.ROOT / "evaluation" / "scans.yaml"
+    command.add_argument("--pages", type=Path, default=pages, metavar="FILE", help="what stands on the pages")
+    command.add_argument(
+        "--skew", type=float, default=1.0, metavar="DEGREES", help="how far they lie askew (1)"
+    )
+    command.add_argument("--seed", type=int, default=7, metavar="N", help="of the noise (7)")
+    command.add_argument(
+        "--most", type=_rate, action="append", default=[], metavar="LANGUAGE=SHARE",
+        help="status 1 when more is misread, as ru=0.03; repeatable",
+    )  # fmt: skip
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _rate(text: str) -> tuple[str, float]:
+    language, _, share = text.partition("=")
+    try:
+        return language, float(share)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be like ru=0.03") from None
 
 
 def _questions(command: argparse.ArgumentParser, name: str) -> None:

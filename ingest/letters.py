@@ -26,15 +26,22 @@ IN_CYRILLIC, IN_LATIN = re.compile("[\u0400-\u04ff]"), re.compile("[A-Za-z\u00c0
 
 
 def likeness(text: str) -> float:
-    """How much a text's letters are spread as in Russian or in English, whichever fits: 0 to 1 (cosine)."""
-    return max(cosine(Counter(text.lower()), known) for known in (RUSSIAN, ENGLISH))
+    """How much a text's Cyrillic letters are spread as in Russian and its others as in English: 0 to 1.
+
+    The cosine of both, weighed by their numbers; letters that the language does not know count against it.
+    """
+    found = Counter(letter for letter in text.lower() if letter.isalpha())
+    cyrillic = {letter: count for letter, count in found.items() if IN_CYRILLIC.match(letter)}
+    others = {letter: count for letter, count in found.items() if letter not in cyrillic}
+    weighed = cosine(cyrillic, RUSSIAN) * sum(cyrillic.values()) + cosine(others, ENGLISH) * sum(
+        others.values()
+    )
+    return weighed / max(found.total(), 1)
 
 
-def cosine(found: Counter[str], known: dict[str, int]) -> float:
-    """Over all letters found: those the language does not know count against it."""
-    letters = {letter: count for letter, count in found.items() if letter.isalpha()}
-    norm = sqrt(sum(map(square, letters.values())) * sum(map(square, known.values())))
-    return sum(count * known.get(letter, 0) for letter, count in letters.items()) / norm if norm else 0.0
+def cosine(found: dict[str, int], known: dict[str, int]) -> float:
+    norm = sqrt(sum(map(square, found.values())) * sum(map(square, known.values())))
+    return sum(count * known.get(letter, 0) for letter, count in found.items()) / norm if norm else 0.0
 
 
 def square(number: int) -> int:

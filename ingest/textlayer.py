@@ -11,14 +11,14 @@ from functools import cached_property
 from ingest.letters import WORD, is_mixed, likeness
 
 # Names of glyphs instead of letters: GLYPH<12>, (cid:12), /g12, /G12 and /uni0412.
-GLYPH = re.compile(r"GLYPH<[^>]*>|\(cid:\d+\)|(?<![\w/])/(?:[gG]\d+|uni[0-9A-F]{4})\b|glyph\d+\b")
+GLYPH = re.compile(r"GLYPH<[^>]*>|\(cid:\d+\)|/(?:[gG]\d+|uni[0-9A-F]{4})(?![^\W_])|glyph\d+\b")
 BROKEN = re.compile("[\ufffd\ufffe\ue000-\uf8ff\x00-\x08\x0e-\x1f\x80-\x9f]")
 FOREIGN = re.compile(
     "[\u2e80-\u9fff\uac00-\ud7af\u3040-\u30ff]"
 )  # East Asian: UTF-16 read the wrong way round
 ACCENTED = re.compile("[\u00c0-\u00ff]")  # windows-1251 read as Latin-1
 LETTER = re.compile(r"[^\W\d_]")
-SIGN = re.compile(r"[^\w\s.…,:;_()\-–—|]")  # of those that text is not full of, as leader dots
+SIGN = re.compile(r"[^\w\s.…,:;_()\-–—|\u2500-\u257f]")  # not leader dots, not frames
 
 FEW_LETTERS = 60  # below, a page under a large picture is a scan
 FEWEST_JUDGED = 200  # letters; statistics of fewer say nothing
@@ -55,13 +55,17 @@ class TextLayer:
     def letters(self) -> int:
         return len(LETTER.findall(self.text))
 
+    @property
+    def characters(self) -> int:
+        return sum(map(str.isalnum, self.text))
+
     @cached_property
     def words(self) -> list[str]:
         return [word for word in WORD.findall(self.text) if LETTER.search(word)]
 
     def _reasons(self) -> Iterator[str]:
         size = max(len(self.text), 1)
-        if not self.letters and self.picture <= MOSTLY_PICTURE:
+        if not self.characters and self.picture <= MOSTLY_PICTURE:
             yield "no_letters"  # a blank page, or letters drawn as lines
         if self.picture > MOSTLY_PICTURE and self.letters < FEW_LETTERS:
             yield "picture"
@@ -69,7 +73,7 @@ class TextLayer:
             yield "glyph_names"
         if len(BROKEN.findall(self.text)) > max(3, MOST_BROKEN * size):
             yield "broken_characters"
-        if len(SIGN.findall(self.text)) > max(2, sum(map(str.isalnum, self.text))):
+        if self.letters < FEWEST_JUDGED and len(SIGN.findall(self.text)) > max(2, self.characters):
             yield "signs"
         if len(FOREIGN.findall(self.text)) > max(5, MOST_FOREIGN * size):
             yield "foreign_characters"

@@ -126,7 +126,7 @@ def flags_of(found: Mended, reading: Reading) -> list[str]:
     flags = {
         "low_ocr_confidence": unsure,
         "ocr_failed": "ocr_failed" in reasons,
-        "doubtful_text": "ocr_no_better" in reasons,
+        "doubtful_text": "doubtful_text" in reasons,
         "mixed_alphabets": found.mixed > MOST_MIXED,
     }
     return [name for name, raised in flags.items() if raised]

@@ -11,7 +11,7 @@ from ingest.ocr.page import OcrFailed, PageRead
 from ingest.ocr.pictured import pictured
 from ingest.ocr.prepared import Prepared
 from ingest.ocr.straighten import is_blank
-from ingest.textlayer import TextLayer
+from ingest.textlayer import LEAST_LIKENESS, TextLayer
 
 OWN_TEXT, NOTHING = "text", "none"
 CLEARLY_BETTER = 0.1  # of quality: by how much OCR must exceed the file's own text to replace it
@@ -54,7 +54,8 @@ class Scanner:
         read = scan.read
         reasons = (*layer.reasons, *read.notes)
         if is_as_good(layer, TextLayer(read.text)):
-            self._record(number, OWN_TEXT, None, (*reasons, "ocr_no_better"), layer.picture)
+            verdict = "ocr_no_better" if layer.quality >= LEAST_LIKENESS else "doubtful_text"
+            self._record(number, OWN_TEXT, None, (*reasons, verdict), layer.picture)
             return None
         page = ScannedPage(number, scan)
         if read.markdown:
