@@ -11,9 +11,9 @@ RUSSIAN = (
     "результаты сравнивают с прежними снимками, которые хранятся в архиве отделения не менее пяти лет."
 )
 ENGLISH = (
-    "A chest radiograph is taken in two projections. When disease of the mediastinum is suspected, "
-    "computed tomography with contrast follows, and its results are compared with earlier images, which the department "
-    "keeps in its archive for at least five years after the last examination of the patient."
+    "A chest radiograph is taken in two projections. When disease of the mediastinum is suspected, computed "
+    "tomography with contrast follows, and its results are compared with earlier images, which the "
+    "department keeps in its archive for at least five years after the last examination of the patient."
 )
 SHIFTED = str.maketrans(  # what a font without a map to Unicode gave for real orders of a ministry
     "абвгдежзийклмнопрстуфхцчшщъыьэюя", "ZB;]^_`abcdefghijklmnopqrstuvwxy"
