@@ -1,0 +1,1 @@
+"""The dashboards, one a module."""

@@ -1,0 +1,159 @@
+"""Histograms, replies and spans tell of the same times; gauges return to zero, whatever a call's end."""
+
+import asyncio
+import random
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from typing import Any
+
+import grpc
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from prometheus_client import REGISTRY
+
+from gateway.counts import WATCH
+from radrag import telemetry
+from radrag.assistant.v1 import assistant_pb2 as wire
+from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
+from radrag.telemetry import traced, traces
+from radrag.triton import Piece, Score
+from tests.gateway.channel import QUESTION, asking, without
+from tests.gateway.fakes import ANSWER, down, rerank, saying
+
+METHOD = "radrag.assistant.v1.AssistantService/"
+CHANCE = random.Random(20261201)
+
+
+async def slow_rerank(asked: str, passages: Sequence[str]) -> list[Score]:
+    await asyncio.sleep(CHANCE.uniform(0.005, 0.02))
+    return await rerank(asked, passages)
+
+
+async def slow_generate(prompt: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
+    async for piece in saying(*ANSWER.splitlines(keepends=True))(prompt, max_tokens):
+        await asyncio.sleep(CHANCE.uniform(0.005, 0.02))
+        yield piece
+
+
+SLOW = without(rerank=traced("rerank", slow_rerank), generate=traced("generate", slow_generate), watch=WATCH)
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    monkeypatch.setattr(traces, "tracer", provider.get_tracer("test"))
+    return exporter
+
+
+def summed() -> dict[str, float]:
+    """Seconds by stage, over all outcomes."""
+    found: dict[str, float] = defaultdict(float)
+    for sample in telemetry.STAGE_DURATION.collect()[0].samples:
+        if sample.name.endswith("_sum"):
+            found[sample.labels["stage"]] += sample.value
+    return found
+
+
+def grown(before: Mapping[str, float]) -> dict[str, float]:
+    return {stage: seconds - before.get(stage, 0.0) for stage, seconds in summed().items()}
+
+
+def spent(finished: Iterable[ReadableSpan]) -> dict[str, float]:
+    found: dict[str, float] = defaultdict(float)
+    for span in finished:
+        if span.name.startswith("radrag.") and "/" not in span.name:
+            found[span.name.removeprefix("radrag.")] += ((span.end_time or 0) - (span.start_time or 0)) / 1e9
+    return found
+
+
+def told(stages: Iterable[wire.Stage], into: dict[str, float]) -> None:
+    for stage in stages:
+        into[stage.name] += stage.duration.ToTimedelta().total_seconds()
+
+
+async def test_200_mixed_requests_take_as_long_in_histograms_as_in_their_replies(
+    spans: InMemorySpanExporter,
+) -> None:
+    before, replied = summed(), defaultdict[str, float](float)
+    async with asking(SLOW) as stub:
+        kinds = [search, prompt, generate, stream] * 50
+        CHANCE.shuffle(kinds)
+        for start in range(0, 200, 20):
+            for stages in await asyncio.gather(*(kind(stub) for kind in kinds[start : start + 20])):
+                told(stages, replied)
+    for stage in ("rerank", "generate", "verify"):
+        assert grown(before)[stage] == pytest.approx(replied[stage], rel=0.05)
+        assert spent(spans.get_finished_spans())[stage] == pytest.approx(replied[stage], rel=0.05)
+
+
+async def test_errors_and_cancels_take_as_long_in_histograms_as_in_their_spans(
+    spans: InMemorySpanExporter,
+) -> None:
+    before = summed()
+    broken = without(rerank=traced("rerank", slow_rerank), generate=traced("generate", breaking))
+    async with asking(broken) as stub:
+        ended = await asyncio.gather(*(generate(stub) for _ in range(20)), return_exceptions=True)
+        assert all(isinstance(one, grpc.RpcError) for one in ended)
+    async with asking(SLOW) as stub:
+        await asyncio.gather(*(leave(stub) for _ in range(20)))
+        while running():
+            await asyncio.sleep(0.01)
+    measured, traced_ = grown(before), spent(spans.get_finished_spans())
+    for stage in ("rerank", "generate"):
+        assert measured[stage] == pytest.approx(traced_[stage], rel=0.05)
+    assert not running()
+
+
+async def test_no_gauge_is_left_up_by_any_end_of_a_call() -> None:
+    async with asking(without(embed=down("embedder"), search=down("retrieval"))) as stub:
+        await asyncio.gather(*(search(stub) for _ in range(5)), return_exceptions=True)
+    async with asking(SLOW) as stub:
+        with pytest.raises(grpc.RpcError):
+            await stub.Search(wire.SearchRequest(question=""))
+        with pytest.raises(grpc.RpcError):
+            await stub.Generate(wire.GenerateRequest(question=QUESTION), timeout=0.01)
+        await leave(stub)
+        while running():
+            await asyncio.sleep(0.01)
+    assert running() == 0
+
+
+def running() -> float:
+    """Calls running, over all methods."""
+    return sum(sample.value for sample in telemetry.IN_FLIGHT.collect()[0].samples)
+
+
+def test_what_is_counted_here_is_what_is_served() -> None:
+    assert REGISTRY.get_sample_value("radrag_requests_in_flight", {"method": f"{METHOD}Search"}) is not None
+
+
+async def search(stub: AssistantServiceStub) -> Any:
+    return (await stub.Search(wire.SearchRequest(question=QUESTION))).stages
+
+
+async def prompt(stub: AssistantServiceStub) -> Any:
+    return (await stub.Prompt(wire.PromptRequest(question=QUESTION))).stages
+
+
+async def generate(stub: AssistantServiceStub) -> Any:
+    return (await stub.Generate(wire.GenerateRequest(question=QUESTION))).stages
+
+
+async def stream(stub: AssistantServiceStub) -> Any:
+    frames = [one async for one in stub.GenerateStream(wire.GenerateStreamRequest(question=QUESTION))]
+    return frames[-1].finish.stages
+
+
+async def leave(stub: AssistantServiceStub) -> None:
+    frames = stub.GenerateStream(wire.GenerateStreamRequest(question=QUESTION))
+    await frames.read()
+    frames.cancel()
+
+
+async def breaking(prompt: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
+    await asyncio.sleep(0.01)
+    raise ValueError("the secret answer")
+    yield
