@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ingest.cleaning.contents import contents
+from ingest.cleaning.contents import contents, with_title
 from ingest.cleaning.draft import Draft
 from ingest.cleaning.people import acknowledgements, authors
 from ingest.cleaning.references import references
@@ -36,16 +36,42 @@ async def clean(parsed: Parsed) -> Parsed:
 
 def cleaned(parsed: Parsed) -> Parsed:
     """The same, at once. A text that is nothing but apparatus stays: somebody wanted it in."""
-    draft = Draft(parsed.markdown)
-    removals = distinct([*parsed.removals, *(one for rule in RULES for one in rule(draft))])
-    if not applied(parsed.markdown, removals).strip():
-        removals = distinct(repairs(draft))
-    removals = closed(parsed.markdown, removals)
+    first = distinct(with_title(one, parsed.markdown) for one in parsed.removals)
+    draft = Draft(applied(parsed.markdown, first))
+    found = distinct(one for rule in RULES for one in rule(draft))
+    if not applied(draft.text, found).strip():
+        first, found = [], distinct(repairs(Draft(parsed.markdown)))
+    removals = closed(parsed.markdown, composed(first, found))
     pages = tuple(
         PageRange(moved(part.start, removals), moved(part.end, removals), part.page) for part in parsed.pages
     )
     kept = tuple(part for part in pages if part.start < part.end)
     return replace(parsed, markdown=applied(parsed.markdown, removals), pages=kept, removals=tuple(removals))
+
+
+def composed(first: Sequence[Removal], then: Sequence[Removal]) -> list[Removal]:
+    """Removals of the text that `first` left, as removals of the one before; what they cover goes."""
+    mapped = [
+        replace(one, start=origin(one.start, first, True), end=origin(one.end, first, False)) for one in then
+    ]
+    rest = [one for one in first if not any(m.start <= one.start and one.end <= m.end for m in mapped)]
+    return sorted([*rest, *mapped], key=lambda one: (one.start, one.end))
+
+
+def origin(position: int, removals: Sequence[Removal], starts: bool) -> int:
+    """Where a position of the text that removals left was before them.
+
+    A range that `starts` beside one of them leaves it out; one that holds a part of what it put in takes all.
+    """
+    shift = 0
+    for one in removals:
+        at, end = one.start + shift, one.start + shift + len(one.text)
+        if position < at or (position == at and not (starts and not one.text)):
+            return one.start if starts and position == at else position - shift
+        if position < end or (position == end and not starts and one.text):
+            return one.start if starts else one.end
+        shift += len(one.text) - (one.end - one.start)
+    return position - shift
 
 
 def distinct(found: Iterable[Removal]) -> list[Removal]:

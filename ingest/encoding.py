@@ -15,7 +15,9 @@ BOMS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 LEGACY = ("cp1251", "koi8_r", "cp866", "mac_cyrillic", "iso8859_5", "cp1252")
-FOREIGN_WORD = re.compile(r"[^\W\d_]*[^\x00-\x7f\W\d_][^\W\d_]*")
+# Signs that wrong encodings put in the place of letters: "выполн€етс€" must not pass for sensible words.
+STRAY = "€†‡¬¶¤¦√≤≥≠≈∞÷\u2500-\u259f"
+FOREIGN_WORD = re.compile(rf"(?:[^\W\d_]|[{STRAY}])*[^\x00-\x7f\W\d_](?:[^\W\d_]|[{STRAY}])*")
 SENSIBLE = re.compile(r"[А-ЯЁ]?[а-яё]+|[А-ЯЁ]+|[A-Za-zÀ-ÖØ-öø-ÿŒœ]+")  # one script, capitals in front
 FREQUENT = set("оеаинтсрвлкмдпуéèàäöüßñçêôîâóíá")
 GOOD = 0.75  # share of sensible words below which a guess is no guess

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from ingest.cleaning.draft import KEPT_KINDS, Draft, bare
@@ -32,6 +33,17 @@ def contents(draft: Draft) -> Iterator[Removal]:
         if end > at:
             yield draft.removal("contents", at, end - 1)
         at = max(end, at + 1)
+
+
+def with_title(one: Removal, text: str) -> Removal:
+    """Contents that a reader found by their place on the page, with the title above them."""
+    above = text[: one.start].rstrip("\n")
+    start = above.rfind("\n") + 1
+    if one.rule != "contents" or not TITLE.fullmatch(bare(above[start:])):
+        return one
+    if start == 0:
+        return replace(one, start=0, end=len(text) - len(text[one.end :].lstrip("\n")))
+    return replace(one, start=len(above[:start].rstrip("\n")))
 
 
 def end_of_contents(draft: Draft, at: int) -> int:

@@ -25,17 +25,28 @@ from ingest.table import Grid, markdown_table
 # Blocks that no sentence runs through from one to the next.
 NOT_PLAIN = re.compile(r"#|\||```|- |\d+\. ")
 CHAPTER = re.compile(r"#+ (Chapter|Part|Appendix|Глава|Часть|Раздел|Приложение)\s+[\dA-ZА-ЯIVX]+[.:]?", re.I)
-SKIPPED = {DocItemLabel.PAGE_HEADER, DocItemLabel.PAGE_FOOTER, DocItemLabel.DOCUMENT_INDEX}
+# What the layout found to be no text of the author's, by the rule under which cleaning takes it out.
+APPARATUS = {
+    DocItemLabel.PAGE_HEADER: "running_head",
+    DocItemLabel.PAGE_FOOTER: "running_foot",
+    DocItemLabel.DOCUMENT_INDEX: "contents",
+}
 DEEPEST = 6
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A block of Markdown, the page it stands on (0 without pages) and what joins it to the block before."""
+    """A block of Markdown, the page it stands on (0 without pages) and what joins it to the block before.
+
+    `rule` says that cleaning will take it out; such blocks end up in `front` of the next one that stays. The
+    last block has no text when only such blocks follow.
+    """
 
     text: str
     page: int
     joint: str = "\n\n"
+    rule: str = ""
+    front: tuple["Piece", ...] = ()
 
 
 def pieces_of(
@@ -52,7 +63,20 @@ def pieces_of(
     pieces = [piece for writer in writers for piece in writer.below(writer.body)]
     clean = [replace(piece, text=canonical(piece.text).strip("\n")) for piece in pieces]
     kept = with_pages([piece for piece in clean if piece.text.strip()], whole_pages or {})
-    return rejoined(with_long_tables(with_chapters(kept)))
+    return rejoined(with_long_tables(with_chapters(fronted(kept))))
+
+
+def fronted(pieces: list[Piece]) -> list[Piece]:
+    """The blocks that stay, each with those in front of it that go."""
+    found: list[Piece] = []
+    front: tuple[Piece, ...] = ()
+    for piece in pieces:
+        if piece.rule:
+            front = (*front, piece)
+        else:
+            found.append(replace(piece, front=front))
+            front = ()
+    return [*found, Piece("", front[-1].page, front=front)] if front else found
 
 
 def with_pages(pieces: list[Piece], pages: Mapping[int, str]) -> list[Piece]:
@@ -75,9 +99,11 @@ class Writer:
             yield from self.written(reference.resolve(self._document))
 
     def written(self, node: NodeItem) -> Iterator[Piece]:
-        if node.content_layer != ContentLayer.BODY or getattr(node, "label", None) in SKIPPED:
+        if rule := APPARATUS.get(getattr(node, "label", DocItemLabel.TEXT)):
+            yield Piece(apparatus_text(node), page_of(node, self._document), rule=rule)
+        elif node.content_layer != ContentLayer.BODY:
             return
-        if isinstance(node, ListGroup):
+        elif isinstance(node, ListGroup):
             yield from map(piece_of, list_lines(node, self._document))
         elif isinstance(node, InlineGroup):
             yield Piece(escaped(run_text(node, self._document)), page_of(node, self._document))
@@ -108,6 +134,13 @@ class Writer:
             yield Piece(markdown_table(grid, header_rows(table)), page)
 
 
+def apparatus_text(node: NodeItem) -> str:
+    """Its lines; contents come as a table of one column."""
+    if isinstance(node, TableItem):
+        return "\n".join(line_text(cell.text) for cell in node.data.table_cells)
+    return escaped(line_text(node.text)) if isinstance(node, TextItem) else ""
+
+
 def header_rows(table: TableItem) -> int:
     """Rows on top in which every cell is marked as a head; at least one, never all."""
     heads = 0
@@ -127,7 +160,8 @@ def with_chapters(pieces: list[Piece]) -> list[Piece]:
     found: list[Piece] = []
     for piece in pieces:
         if found and CHAPTER.fullmatch(found[-1].text) and piece.text.startswith("#"):
-            found[-1] = replace(found[-1], text=f"{found[-1].text} {piece.text.lstrip('# ')}")
+            text = f"{found[-1].text} {piece.text.lstrip('# ')}"
+            found[-1] = replace(found[-1], text=text, front=found[-1].front + piece.front)
         else:
             found.append(piece)
     return found
@@ -140,7 +174,7 @@ def with_long_tables(pieces: list[Piece]) -> list[Piece]:
         head = "\n".join(piece.text.split("\n")[:2]) + "\n"
         table = before is not None and before.text.startswith("|") and piece.text.startswith("|")
         if before is not None and table and piece.page == before.page + 1 and before.text.startswith(head):
-            found.append(Piece(piece.text.removeprefix(head), piece.page, "\n"))
+            found.append(replace(piece, text=piece.text.removeprefix(head), joint="\n"))
         else:
             found.append(piece)
     return found
@@ -156,7 +190,7 @@ def rejoined(pieces: list[Piece]) -> list[Piece]:
 
 def goes_on(before: Piece, piece: Piece) -> bool:
     plain = not NOT_PLAIN.match(before.text) and not NOT_PLAIN.match(piece.text)
-    return plain and piece.text[0].islower() and (before.text[-1].isalnum() or before.text[-1] in ",-–—(")
+    return plain and piece.text[:1].islower() and (before.text[-1].isalnum() or before.text[-1] in ",-–—(")
 
 
 def page_of(node: NodeItem, document: DoclingDocument) -> int:

@@ -17,7 +17,7 @@ from docling_core.types.doc.page import TextCell
 
 from ingest.docling.frame import Frame, Span, frame_of, spans_of
 from ingest.docling.rules import rules_of
-from ingest.docling.textline import font_of, is_bold
+from ingest.docling.textline import font_of, is_bold, lines_of
 from ingest.docling.words import Word, text_of
 
 
@@ -57,6 +57,8 @@ def predicted(page: Page) -> TableStructurePrediction:
     for cluster in layout.clusters if layout else []:
         if cluster.label == DocItemLabel.TABLE:
             prediction.table_map[cluster.id] = table_of(page, cluster)
+        elif cluster.label == DocItemLabel.DOCUMENT_INDEX:
+            prediction.table_map[cluster.id] = index_of(page, cluster)
     return prediction
 
 
@@ -83,6 +85,28 @@ def table_of(page: Page, cluster: Cluster) -> Table:
         num_rows=frame.height,
         num_cols=frame.width,
         table_cells=[cell_of(content, heads) for content in contents],
+        id=cluster.id,
+        page_no=page.page_no,
+        cluster=cluster,
+        label=cluster.label,
+    )
+
+
+def index_of(page: Page, cluster: Cluster) -> Table:
+    """Contents as a table of one column: Docling has no other place for their lines."""
+    lines = [line.text for line in lines_of(cluster.cells)]
+    cells = [
+        TableCell(
+            start_row_offset_idx=row, end_row_offset_idx=row + 1,
+            start_col_offset_idx=0, end_col_offset_idx=1, text=text,
+        )
+        for row, text in enumerate(lines)
+    ]  # fmt: skip
+    return Table(
+        otsl_seq=[],
+        num_rows=len(lines),
+        num_cols=1,
+        table_cells=cells,
         id=cluster.id,
         page_no=page.page_no,
         cluster=cluster,

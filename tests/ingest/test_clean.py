@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.canonical import canonical
-from ingest.clean import applied, cleaned
+from ingest.clean import applied, cleaned, distinct
 from ingest.document import PageRange, Parsed, Removal
 from tests.ingest.test_chunk import BLOCKS, BREAKS
 
@@ -158,6 +158,15 @@ def test_pages_and_what_the_reader_wants_out_follow_the_text() -> None:
     assert [one.rule for one in found.removals] == ["running_head", "contents"]
 
 
+def test_a_list_of_references_goes_whole_though_a_running_foot_stands_in_it() -> None:
+    cited = "1. Иванов И.И. Дозы. М., 2019.\n\n12\n\n2. Ким А.А. КТ. М., 2020.\n\n13"
+    raw = f"{FILLER}\n\n# Литература\n\n{cited}\n"
+    feet = tuple(Removal("running_foot", at := raw.index(f"\n\n{n}\n"), at + 4) for n in (12, 13))
+    found = cleaned(Parsed(raw, "", "test", removals=feet))
+    assert found.markdown == f"{FILLER}\n"
+    assert {one.rule for one in found.removals} == {"references"}
+
+
 APPARATUS = st.sampled_from(
     [
         "# Содержание",
@@ -174,13 +183,27 @@ APPARATUS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.one_of(BLOCKS, APPARATUS), min_size=1, max_size=10), BREAKS)
-def test_outside_the_recorded_ranges_the_text_is_untouched(blocks: list[str], joint: str) -> None:
+# What a reader wants out: where it starts, how long it is, what takes its place.
+MARKS = st.lists(
+    st.tuples(st.integers(0, 300), st.integers(1, 20), st.sampled_from(["", " ", "\n"])), max_size=4
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.one_of(BLOCKS, APPARATUS), min_size=1, max_size=10), BREAKS, MARKS)
+def test_outside_the_recorded_ranges_the_text_is_untouched(
+    blocks: list[str], joint: str, marks: list[tuple[int, int, str]]
+) -> None:
     raw = canonical(joint.join(blocks))
     middle = len(raw) // 2
     pages = (PageRange(0, middle, 1), PageRange(middle, len(raw), 2))
-    found = cleaned(Parsed(raw, "", "test", pages))
+    heads = [
+        Removal("head", at, min(at + long, len(raw)), put) for at, long, put in marks if at < len(raw) - 1
+    ]
+    heads = [one for one in distinct(heads) if "|" not in raw[one.start : one.end]]
+    if applied(raw, heads) != canonical(applied(raw, heads)):
+        heads = []
+    found = cleaned(Parsed(raw, "", "test", pages, removals=tuple(heads)))
     assert found.markdown == applied(raw, found.removals) == canonical(found.markdown)
     assert all(one.end <= other.start for one, other in pairwise(found.removals))
     for one in found.removals:

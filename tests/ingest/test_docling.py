@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from ingest.clean import applied, cleaned
 from ingest.document import Parsed
 from ingest.kind import Kind
 from ingest.load import Source
@@ -47,8 +48,13 @@ async def reader() -> AsyncIterator[Reader]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def protocol(reader: Reader) -> Parsed:
+async def read(reader: Reader) -> Parsed:
     return await reader.parse(Source("protocol.pdf", "pdf", PROTOCOL))
+
+
+@pytest.fixture(scope="module")
+def protocol(read: Parsed) -> Parsed:
+    return cleaned(read)
 
 
 async def test_a_pdf_keeps_headings_lists_and_ruled_tables(protocol: Parsed) -> None:
@@ -75,6 +81,24 @@ async def test_running_heads_are_gone_and_sentences_that_pages_part_are_whole(pr
     assert protocol.markdown.count(TEXT.strip()) == 3 + 2 + 14 * 4
 
 
+async def test_running_heads_and_feet_are_on_record(read: Parsed, protocol: Parsed) -> None:
+    taken = [(one.rule, read.markdown[one.start : one.end].strip()) for one in protocol.removals]
+    pages = len(read.pages)
+    assert [text for rule, text in taken if rule == "running_head"] == ["Клинические рекомендации"] * pages
+    assert [text for rule, text in taken if rule == "running_foot"] == [str(n + 1) for n in range(pages)]
+    assert applied(read.markdown, protocol.removals) == protocol.markdown
+
+
+async def test_contents_of_a_pdf_are_taken_out_line_by_line_on_record(reader: Reader) -> None:
+    entries = [f"Раздел {n} {'.' * 60} {n + 2}" for n in range(5)]
+    story = [files.heading("Оглавление"), *map(files.body, entries), files.heading("Дозы"), files.body(TEXT)]
+    parsed = await reader.parse(Source("contents.pdf", "pdf", files.pdf(story)))
+    assert all(entry in parsed.markdown for entry in entries)
+    found = cleaned(parsed)
+    assert found.markdown == f"# Дозы\n\n{TEXT.strip()}\n"
+    assert "contents" in {one.rule for one in found.removals}
+
+
 async def test_pages_are_mapped_to_ranges_without_a_gap(protocol: Parsed) -> None:
     assert [part.page for part in protocol.pages] == list(range(1, len(protocol.pages) + 1))
     assert len(protocol.pages) >= 3
@@ -87,7 +111,7 @@ async def test_text_between_two_tables_of_one_width_stays_text(reader: Reader) -
         files.open_table([["Орган", f"Размер {n}"], ["Печень", "15 см"], ["Почка", "11 см"]]) for n in (1, 2)
     ]
     story = [tables[0], files.space(), files.body(TEXT * 3), files.space(), tables[1], files.body(TEXT)]
-    parsed = await reader.parse(Source("two.pdf", "pdf", files.pdf(story)))
+    parsed = cleaned(await reader.parse(Source("two.pdf", "pdf", files.pdf(story))))
     blocks = parsed.markdown.strip().split("\n\n")
     assert [block[0] for block in blocks] == ["|", "Р", "|", "Р"]
     assert blocks[0].split("\n")[2:] == ["| Печень | 15 см |", "| Почка | 11 см |"]
@@ -96,7 +120,7 @@ async def test_text_between_two_tables_of_one_width_stays_text(reader: Reader) -
 async def test_a_table_over_two_pages_is_one_table_with_one_head(reader: Reader) -> None:
     rows = [["Орган", "Размер"], *[[f"Орган {n}", f"{n} см"] for n in range(60)]]
     long = files.pdf([files.body(TEXT), files.ruled(rows)])
-    parsed = await reader.parse(Source("long.pdf", "pdf", long))
+    parsed = cleaned(await reader.parse(Source("long.pdf", "pdf", long)))
     assert len(parsed.pages) == 2
     assert parsed.markdown.count("| Орган | Размер |") == 1
     assert len(parsed.markdown.strip().split("\n\n")) == 2

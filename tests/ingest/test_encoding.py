@@ -45,3 +45,8 @@ def test_nul_characters_are_refused() -> None:
 def test_bytes_that_no_encoding_explains_are_refused() -> None:
     with pytest.raises(InvalidArgument, match="no known encoding"):
         decode("a.txt", bytes(range(128, 256)) * 3)
+
+
+def test_letters_read_as_signs_are_no_sense() -> None:
+    text = "Снимок органов грудной клетки выполняется в прямой проекции."
+    assert decode("a.txt", text.encode("cp1251")) == (text, "cp1251")

@@ -3,6 +3,7 @@
 import pytest
 
 from ingest.document import Parsed
+from ingest.html.judge import judged, words_of
 from ingest.html.page import parse_html
 from ingest.load import Source
 
@@ -88,3 +89,60 @@ def test_cyrillic_survives_wrong_and_missing_declarations(encoding: str, declare
 
 def test_a_declared_language_is_kept() -> None:
     assert parsed("<html lang='ru-RU'><body><p>x</p></body></html>").language == "ru"
+
+
+PROSE = "The dose of an examination depends on the protocol, on the patient and on the scanner. "
+MENU = "<nav><ul>" + "".join(f"<li><a href='/{n}'>Menu entry {n}</a></li>" for n in range(30)) + "</ul></nav>"
+
+
+def article(body: str) -> str:
+    page = f"<div id='page'><h1>Dose</h1>{body}</div>"
+    return f"<html><body>{MENU}{page}<footer>Imprint of us</footer></body></html>"
+
+
+def test_a_form_around_the_whole_page_does_not_hide_it() -> None:
+    text = markdown(f"<form>{article(f'<p>{PROSE * 8}</p>')}</form>")
+    assert PROSE.strip() in text
+    assert "Menu entry" not in text
+
+
+def test_answers_of_a_forum_are_content_though_their_class_says_comment() -> None:
+    answers = "".join(f"<div class='comment'><p>Answer {n}: {PROSE * 3}</p></div>" for n in range(6))
+    assert all(f"Answer {n}:" in markdown(article(answers)) for n in range(6))
+
+
+def test_a_table_between_two_paragraphs_of_the_main_text_stays_a_table() -> None:
+    table = "<table><tr><th>Organ</th><th>mSv</th></tr><tr><td>Liver</td><td>7</td></tr></table>"
+    text = markdown(article(f"<p>{PROSE * 6}</p>{table}<p>{PROSE * 5}End.</p>"))
+    assert "| Organ | mSv |\n| --- | --- |\n| Liver | 7 |" in text
+    assert "Menu entry" not in text
+    assert "Imprint" not in text
+
+
+def test_an_entry_of_a_menu_that_repeats_a_heading_goes_the_heading_stays() -> None:
+    menu, rest = ["Section one", "Section two"], ["Section two", PROSE.upper(), "Imprint of us all"]
+    page = [*menu, "Section one", PROSE, *rest]
+    main = f"Section one\n{PROSE}\nSection two\n{PROSE}"
+    kept = judged([words_of(text) for text in page], main)
+    assert kept == [False, False, True, True, True, True, False]
+
+
+def test_links_leave_their_text_wherever_they_point() -> None:
+    links = "<a href='../a.html'>up</a>, <a href='//host/b'>across</a>, <a href='#c'>here</a>"
+    assert markdown(f"<p>See {links} and <a>nowhere</a>.</p>") == "See up, across, here and nowhere.\n"
+
+
+def test_a_rowspan_that_reaches_beyond_the_table_and_wild_numbers_do_no_harm() -> None:
+    rows = "<tr><th>a</th><th>b</th></tr><tr><td rowspan='9'>x</td><td colspan='0'>y</td></tr>"
+    assert markdown(f"<table>{rows}<tr><td colspan='-1'>z</td></tr></table>") == (
+        "| a | b |\n| --- | --- |\n| x | y |\n| x | z |\n"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["windows-1251", "koi8-r", "utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("declared", [True, False])
+def test_each_encoding_is_read_declared_or_not(encoding: str, declared: bool) -> None:
+    said = f"<meta charset='{encoding.removesuffix('-sig')}'>" if declared else ""
+    text = "Снимок органов грудной клетки выполняется в прямой проекции."
+    page = parsed(f"<html><head>{said}</head><body><p>{text}</p></body></html>", encoding)
+    assert page.markdown == text + "\n"
