@@ -95,7 +95,7 @@ async def parents_of(base: Knowledge, document_id: str) -> "object":
     return retrieval_pb2.GetParentsRequest(parent_ids=named)
 
 
-async def test_what_nobody_approved_cannot_be_found_by_any_way(base: Knowledge) -> None:
+async def test_what_was_retired_or_not_published_cannot_be_found_by_any_way(base: Knowledge) -> None:
     """By no question, filter, day or id: in review, rejected, approved but unpublished, or retired."""
     published = await base.all_the_way("other", "Nothing about it here, only something else.")
     waiting = await base.submit("waiting", TEXT)
