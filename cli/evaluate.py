@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     _scope(commands)
     _adversarial(commands)
     _ocr(commands)
+    _parse(commands)
     return top
 
 
@@ -64,6 +65,7 @@ def _retrieval(commands: Commands) -> None:
     )
     command.add_argument("--limit", type=int, default=0, metavar="N", help="ask only N questions")
     command.add_argument("--pooling", choices=("chunk", "late", "blend"), default="chunk")
+    command.add_argument("--chunking", choices=("parent_child", "fixed", "recursive"), default="")
     command.add_argument("--fusion", choices=("global", "per_collection"), help="the one that is reranked")
     command.add_argument(
         "--depth", type=int, default=0, metavar="N", help="children per leg and topic, and in all"
@@ -157,6 +159,17 @@ def _ocr(commands: Commands) -> None:
         help="status 1 when more is misread, as ru=0.03; repeatable",
     )  # fmt: skip
     command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _parse(commands: Commands) -> None:
+    command = commands.add_parser("parse", help="every file of a folder, parsed or refused with a reason")
+    command.set_defaults(module="cli.evaluate_parse")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--limit", type=int, default=0, metavar="N", help="N files of each suffix at most")
+    command.add_argument("--at-once", type=int, default=2, metavar="N", help="files read at once (2)")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    form.add_argument("--json", action="store_true", help="print JSON, with each file")
 
 
 def _rate(text: str) -> tuple[str, float]:

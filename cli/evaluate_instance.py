@@ -29,7 +29,7 @@ PATIENT = {
     "RADRAG_RERANK_SECONDS": "300",
     "RADRAG_GENERATE_SECONDS": "300",
 }
-CHUNKING = ("max_parent_tokens", "max_child_tokens", "min_child_characters")
+CHUNKING = ("max_parent_tokens", "max_child_tokens", "min_child_characters", "noise_threshold", "chunking")
 
 
 @asynccontextmanager

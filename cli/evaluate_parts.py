@@ -46,7 +46,7 @@ class Cutter:
         self.framed[name] = framed(whole, parent)
         children = tuple(
             Child(_named(whole, "child", c), whole.document_id, c.start, c.end, c.text, c.context)
-            for c in parent.children
+            for c in parent.searched
         )
         above = (whole.title, " > ".join(parent.heading_path), parent.context)
         context = "\n".join(part for part in above if part)

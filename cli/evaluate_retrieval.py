@@ -67,7 +67,7 @@ async def _product(
     caches = [NumberCache(home / "eval", one) for one in ("".join(prints[:1]), "".join(prints))]
     for cache in caches:
         stack.callback(cache.close)
-    limits, rrf = _limits(settings), Rrf(settings.rrf_k, _weights(settings))
+    limits, rrf = _limits(settings, given.chunking), Rrf(settings.rrf_k, _weights(settings))
     cutter = Cutter(token_counter(places.ROOT / settings.embedder_tokenizer), limits)
     models = Models(server, embedder, settings.reranker_model, cutter.framed, *caches)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="radrag-eval-")))
@@ -93,11 +93,13 @@ async def _product(
     }
 
 
-def _limits(settings: Settings) -> ChunkLimits:
+def _limits(settings: Settings, strategy: str = "") -> ChunkLimits:
     return ChunkLimits(
         ParentLimits(most=settings.max_parent_tokens),
         max_child_tokens=settings.max_child_tokens,
         min_child_characters=settings.min_child_characters,
+        noise_threshold=settings.noise_threshold,
+        strategy=strategy or settings.chunking,
     )
 
 

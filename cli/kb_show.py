@@ -2,13 +2,17 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from cli import kb
 from cli.exits import Exit
 from cli.terminal import Terminal
 from ingest.catalogue.catalogue import Found
 from ingest.catalogue.history import Event
+from ingest.document import Document, Removal
 from ingest.review_changes import Change, changes
+
+SHOWN = 80  # characters of what was taken out
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
@@ -35,9 +39,11 @@ def version(screen: Terminal, found: Found, changed: Sequence[Change]) -> None:
     screen.text(f"{entry.title} ({entry.language}, {known.topic}, {known.category})")
     screen.text(f"source {known.source_uri or '-'}  licence {known.licence or '-'}  read by {entry.engine}")
     children = sum(one.level == "child" for one in found.chunks)
-    size = f"{len(found.document.text):,} characters, {len(found.chunks) - children} parents"
-    removed = sum(one.end - one.start for one in found.document.removals)
-    screen.text(f"{size}, {children} children, {removed:,} characters removed by cleaning")
+    size = f"{len(found.document.text):,} characters, {sum(one.level == 'parent' for one in found.chunks)} parents"
+    noisy = sum(one.level == "noise" for one in found.chunks)
+    screen.text(f"{size}, {children} children, {noisy} more kept out of the search as noise")
+    for line in removed(found.document):
+        screen.text(line, indent=2)
     if entry.flags:
         screen.text(f"flags: {', '.join(entry.flags)}", style="bold yellow")
     for near in found.near:
@@ -45,6 +51,24 @@ def version(screen: Terminal, found: Found, changed: Sequence[Change]) -> None:
         screen.text(f"{like}: {near.title}", style="yellow", indent=2)
     for one in changed:
         change(screen, one)
+
+
+def removed(document: Document) -> list[str]:
+    """What cleaning took out or repaired, a line for each rule, with how its largest removal begins."""
+    rules: dict[str, list[Removal]] = {}
+    for one in document.removals:
+        rules.setdefault(one.rule, []).append(one)
+    return [
+        f"cleaned {rule}: {len(ones)} ({sum(one.end - one.start for one in ones):,} characters), as: "
+        + shortened(document.raw[slice(*max((one.end - one.start, one.start, one.end) for one in ones)[1:])])
+        for rule, ones in rules.items()
+    ]
+
+
+def shortened(text: str) -> str:
+    """The text's beginning on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
 
 
 def change(screen: Terminal, one: Change) -> None:
@@ -70,7 +94,7 @@ def as_data(found: Found, changed: Sequence[Change]) -> dict[str, object]:
         "chunks": [
             {"level": c.level, "start": c.start, "end": c.end, "tokens": c.tokens} for c in found.chunks
         ],
-        "removals": [{"rule": r.rule, "start": r.start, "end": r.end} for r in found.document.removals],
+        "removals": [asdict(one) for one in found.document.removals],
         "versions": [kb.as_data(one) for one in found.versions],
         "history": [
             {"at": kb.instant(e.at), "act": e.act, "state": e.state, "subject": e.subject, "reason": e.reason}

@@ -55,6 +55,8 @@ def plan(
             parents=ParentLimits(most=settings.max_parent_tokens),
             max_child_tokens=settings.max_child_tokens,
             min_child_characters=settings.min_child_characters,
+            noise_threshold=settings.noise_threshold,
+            strategy=settings.chunking,
         ),
         care=Care(settings.parse_files_each, settings.parse_seconds, settings.parse_megabytes),
         reading=reading(settings),

@@ -26,7 +26,7 @@ class Embedder:
         self._free = asyncio.Semaphore(at_once)
 
     async def vectors(self, document: Document, parents: Sequence[Parent]) -> list[Vectors]:
-        """For each parent the vectors of its children, [children, dimension].
+        """For each parent the vectors of its searched children, [children, dimension].
 
         Raises InvalidArgument when the model had to cut a text, Unavailable when it gives no usable numbers.
         """
@@ -36,6 +36,8 @@ class Embedder:
 
     async def _one(self, document: Document, parent: Parent) -> Vectors:
         text, spans = framed(document, parent)
+        if not spans:
+            return np.empty((0, 0), dtype=np.float32)
         async with self._free:
             embedding = await self._embed(text, spans)
         if embedding.truncated:
@@ -47,11 +49,11 @@ class Embedder:
 
 
 def framed(document: Document, parent: Parent) -> tuple[str, list[Span]]:
-    """A parent's text with its context in front, and where its children stand in that, in code points."""
+    """A parent's text, its context in front; where its searched children stand in that (code points)."""
     context = context_of(document.title, *parent.heading_path, parent.context)
     before = f"{context}\n" if context else ""
     shift = len(before) - parent.start
-    return before + parent.text, [(child.start + shift, child.end + shift) for child in parent.children]
+    return before + parent.text, [(child.start + shift, child.end + shift) for child in parent.searched]
 
 
 def check_vectors(vectors: Vectors, expected: int) -> None:

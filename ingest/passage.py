@@ -16,6 +16,7 @@ class Child:
     text: str
     tokens: int
     context: str  # title, heading path, header rows: what is put in front when it is searched
+    noise: str = ""  # why it is kept out of the search; empty for text
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,11 @@ class Parent:
     heading_path: tuple[str, ...]
     context: str
     children: tuple[Child, ...]
+
+    @property
+    def searched(self) -> tuple[Child, ...]:
+        """The children without the noisy ones, which stay in the document alone."""
+        return tuple(child for child in self.children if not child.noise)
 
 
 def passage_id(document_id: str, version: str, level: str, start: int, end: int) -> str:

@@ -69,7 +69,7 @@ class Pipeline:
             return replace(found, outcome="unchanged")
         enter("chunk")
         parents = await self.chunk(document)
-        counted = replace(found, parents=len(parents), children=sum(len(one.children) for one in parents))
+        counted = replace(found, parents=len(parents), children=sum(len(one.searched) for one in parents))
         enter("review")
         verdict = await self.review(document, parents)
         if verdict.withheld:

@@ -90,7 +90,7 @@ class Index:
             document=described,
             fingerprint=self._fingerprint,
             parents=len(parents),
-            children=sum(len(parent.children) for parent in parents),
+            children=sum(len(parent.searched) for parent in parents),
             generation=generation,
         )
         messages = _messages(header, document, parents, vectors)
@@ -185,6 +185,6 @@ def passages_of(document: Document, parent: Parent, rows: Vectors) -> wire.Index
             context=child.context,
             vector=row.tolist(),
         )
-        for child, row in zip(parent.children, rows, strict=True)
+        for child, row in zip(parent.searched, rows, strict=True)
     ]
     return wire.IndexDocumentRequest.Passages(parents=[written], children=children)

@@ -10,7 +10,7 @@ from grpc import aio
 
 from ingest.catalogue.catalogue import Catalogue
 from ingest.catalogue.force import Term
-from ingest.chunk import STRATEGY, ChunkLimits, chunk
+from ingest.chunk import ChunkLimits, chunk
 from ingest.clean import clean
 from ingest.curation import Curation, in_force, today
 from ingest.document import Document
@@ -200,7 +200,7 @@ def fingerprint(plan: Plan, counter: TokenCounter, parameters: dict[str, str]) -
         query_prefix=parameters.get("prefix_query", ""),
         document_prefix=parameters.get("prefix_document", ""),
         tokenizer_sha256=counter.sha256,
-        chunking=STRATEGY,
+        chunking=plan.chunks.strategy,
         max_parent_tokens=plan.chunks.parents.most,
         max_child_tokens=wish.tokens,
         min_child_characters=wish.floor,

@@ -168,6 +168,12 @@ class Settings:
     min_child_characters: int = _setting(
         900, "ingest", "Smallest child in characters, where the token limit allows."
     )
+    noise_threshold: float = _setting(
+        0.5, "ingest", "Score from which a child is noise and not searched; above 1 none is."
+    )
+    chunking: str = _setting(
+        "parent_child", "ingest", "How documents are cut: parent_child; to compare: fixed, recursive."
+    )
     catalogue_url: str = _setting(
         "",
         "ingest cli",
@@ -194,7 +200,7 @@ class Settings:
         ("rus", "eng"), "ingest", "Languages of scans, as Tesseract names them."
     )
     ocr_least_confidence: float = _setting(
-        0.75, "ingest", "Below it the next engine reads the page, and the document is flagged; 0 to 1."
+        0.85, "ingest", "Below it the next engine reads the page, and the document is flagged; 0 to 1."
     )
     ocr_seconds: float = _setting(120.0, "ingest", "Longest one engine may take over a page.")
     easyocr_models: str = _setting("", "ingest", "Folder with EasyOCR's weights (*.pth).")

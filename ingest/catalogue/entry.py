@@ -52,7 +52,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class ChunkRange:
-    """A chunk as a range of the canonical text; `level` is parent or child."""
+    """A chunk as a range of the canonical text; `level` is parent, child, or noise: a child not searched."""
 
     level: str
     start: int
@@ -176,7 +176,10 @@ def ranges_of(parents: Sequence[Parent]) -> list[ChunkRange]:
     """Parents and children as ranges."""
     found = [ChunkRange("parent", one.start, one.end, one.tokens) for one in parents]
     for parent in parents:
-        found += [ChunkRange("child", one.start, one.end, one.tokens) for one in parent.children]
+        found += [
+            ChunkRange("noise" if one.noise else "child", one.start, one.end, one.tokens)
+            for one in parent.children
+        ]
     return found
 
 

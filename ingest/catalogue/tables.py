@@ -59,7 +59,7 @@ chunks = sql.Table(
     "chunks",
     metadata,
     sql.Column("number", NUMBER, primary_key=True, autoincrement=False),
-    sql.Column("level", sql.String(6), primary_key=True),  # parent or child
+    sql.Column("level", sql.String(6), primary_key=True),  # parent, child or noise
     sql.Column("start", sql.Integer, primary_key=True),
     sql.Column("end", sql.Integer, nullable=False),
     sql.Column("tokens", sql.Integer, nullable=False),
