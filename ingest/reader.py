@@ -110,7 +110,7 @@ class Child:
         watch = asyncio.create_task(self._watched(care.megabytes))
         try:
             return await self._answered(source, care.seconds)
-        except asyncio.IncompleteReadError:
+        except (asyncio.IncompleteReadError, ConnectionError):
             if watch.done():
                 raise OutOfMemory from None
             raise

@@ -15,12 +15,12 @@ from docling_core.types.doc.document import DoclingDocument
 from ingest.docling.headings import levels_of
 from ingest.docling.markdown import Piece, pieces_of
 from ingest.docling.mending import Mended, mended
+from ingest.docling.models import ModelsMissing
 from ingest.docling.pages import Pages
-from ingest.docling.pipeline import RulePdfPipeline, pdf_pipeline, rendering
+from ingest.docling.pipeline import PdfPipeline, pdf_pipeline, rendering
 from ingest.docling.scanner import Scanner
 from ingest.docling.survey import survey_of
 from ingest.document import PageRecord
-from ingest.ocr.engine import Chain
 from ingest.ocr.engines import chain_of
 from ingest.ocr.page import OcrFailed
 from ingest.reading import DEFAULT, Reading
@@ -65,8 +65,14 @@ def convert(
     """
     if kind == "docx":
         return Converted(pieces_of([docx_document(name, data)]), "docling-docx")
-    scanner = Scanner(Pages(name, data, pages_in(data)), chain(reading), done)
-    pipeline = pdf_pipeline(reading)
+    pages = Pages(name, data, pages_in(data))
+    try:
+        scanner, pipeline = Scanner(pages, chain_of(reading), done), pdf_pipeline(reading)
+        pipeline.begin(survey_of(pages, reading.window, scanner.judge))
+    except OcrFailed as failure:
+        raise Unreadable("ocr", str(failure)) from failure
+    except ModelsMissing as missing:
+        raise Unreadable("models", str(missing)) from missing
     documents = documents_of(scanner, pipeline, reading)
     found = mended(pieces_of(documents, levels_of(pipeline.headings), scanner.markdown), scanner.records)
     return Converted(
@@ -76,13 +82,6 @@ def convert(
         sum(scanner.pictures) / len(scanner.pictures) if scanner.pictures else 0.0,
         flags_of(found, reading),
     )
-
-
-def chain(reading: Reading) -> Chain:
-    try:
-        return chain_of(reading)
-    except OcrFailed as failure:
-        raise Unreadable("ocr", str(failure)) from failure
 
 
 def pages_in(data: bytes) -> int:
@@ -100,9 +99,8 @@ def pages_in(data: bytes) -> int:
     return pages
 
 
-def documents_of(scanner: Scanner, pipeline: RulePdfPipeline, reading: Reading) -> list[DoclingDocument]:
+def documents_of(scanner: Scanner, pipeline: PdfPipeline, reading: Reading) -> list[DoclingDocument]:
     """One document a window. Raises Unreadable when no page that needs OCR could be read."""
-    pipeline.begin(survey_of(scanner.pages, reading.window, scanner.judge))
     if scanner.failures and len(scanner.failures) == sum(bool(one.reasons) for one in scanner.records):
         number = min(one.page for one in scanner.records if one.reasons)
         raise Unreadable("ocr", f"page {number} needs OCR, and {scanner.failures[0]}")

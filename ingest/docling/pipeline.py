@@ -15,38 +15,39 @@ from docling.pipeline.standard_pdf_pipeline import StandardPdfPipeline
 from ingest.docling.assemble import LineAssembler
 from ingest.docling.headings import Heading
 from ingest.docling.layout import RuleLayoutModel, RuleLayoutOptions
+from ingest.docling.models import Stages, stages_of
 from ingest.docling.survey import Survey
-from ingest.docling.tables import RuleTableModel, RuleTableOptions
+from ingest.docling.tables import RuleTableModel
 from ingest.reading import Reading
 
 # Shapes are computed only for pages that are rendered; a tiny picture keeps them and costs nothing.
 TINY = 0.05
 
 
-class RulePdfPipeline(StandardPdfPipeline):
-    """The standard pipeline with our assembly, and without pictures of pages, which no rule looks at."""
+class PdfPipeline(StandardPdfPipeline):
+    """The standard pipeline with our assembly; our layout does without pictures of pages."""
 
-    engine = "docling-rules"
+    def __init__(self, stages: Stages, artifacts: str) -> None:
+        self.engine = stages.name
+        super().__init__(pdf_options(stages, artifacts))
 
     def _init_models(self) -> None:
         super()._init_models()
-        self.preprocessing_model = Unrendered(self.preprocessing_model.options)
-        self.assemble_model = LineAssembler(self.rules)
-
-    @property
-    def rules(self) -> RuleLayoutModel:
-        """The layout stage."""
-        assert isinstance(self.layout_model, RuleLayoutModel)
-        return self.layout_model
+        if isinstance(self.layout_model, RuleLayoutModel):
+            self._rules = self.layout_model
+            self.preprocessing_model = Unrendered(self.preprocessing_model.options)
+        else:
+            self._rules = RuleLayoutModel(RuleLayoutOptions())  # keeps the survey for the assembly
+        self.assemble_model = LineAssembler(self._rules)
 
     @property
     def headings(self) -> Sequence[Heading]:
-        """The headings of the document in work."""
-        return self.rules.headings
+        """The headings of the document in work as they look; none where a model finds them."""
+        return self._rules.headings
 
     def begin(self, survey: Survey) -> None:
         """Takes up a document, of which `survey` tells; its windows are then executed one by one."""
-        self.rules.begin(survey)
+        self._rules.begin(survey)
 
 
 class Unrendered(PagePreprocessingModel):
@@ -57,29 +58,34 @@ class Unrendered(PagePreprocessingModel):
 
 
 @cache
-def pdf_pipeline(reading: Reading) -> RulePdfPipeline:
-    """Made once: setting up the stages takes a second."""
-    return RulePdfPipeline(pdf_options())
+def pdf_pipeline(reading: Reading) -> PdfPipeline:
+    """Made once: setting up the stages takes a second. Raises ModelsMissing."""
+    register_rules()
+    return PdfPipeline(stages_of(reading), reading.artifacts)
 
 
 def rendering(reading: Reading) -> ThreadedDoclingParseBackendOptions:
     """How pages are opened for the pipeline."""
-    return ThreadedDoclingParseBackendOptions.model_validate({"parser_threads": 1, "render_scale": TINY})
+    options: dict[str, float] = {"parser_threads": 1}
+    if stages_of(reading).by_rules:
+        options["render_scale"] = TINY
+    return ThreadedDoclingParseBackendOptions.model_validate(options)
 
 
-def pdf_options() -> ThreadedPdfPipelineOptions:
-    """Our layout and tables; OCR went before; headings with levels."""
-    register_rules()
+def pdf_options(stages: Stages, artifacts: str) -> ThreadedPdfPipelineOptions:
+    """Layout and tables as chosen; OCR went before; headings with levels."""
     options = {
         "do_ocr": False,
         "allow_external_plugins": True,
+        "enable_remote_services": not stages.by_rules,
+        "artifacts_path": artifacts or None,
         "generate_parsed_pages": True,  # heading levels look at fonts
         # Stages hand pages on at once: rules gain nothing from batches.
         "batch_polling_interval_seconds": 0.01,
         "layout_batch_size": 1,
         "table_batch_size": 1,
-        "layout_options": RuleLayoutOptions(),
-        "table_structure_options": RuleTableOptions(),
+        "layout_options": stages.layout,
+        "table_structure_options": stages.tables,
         "heading_hierarchy_options": HeadingHierarchyOptions.model_validate({"enabled": True}),
     }
     return ThreadedPdfPipelineOptions.model_validate(options)

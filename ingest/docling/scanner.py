@@ -29,17 +29,22 @@ class Scanner:
     markdown: dict[int, str] = field(default_factory=dict)  # of pages whose engine knows no places
     pictures: list[float] = field(default_factory=list)  # share of each page's area
     failures: list[str] = field(default_factory=list)
+    checked: bool = False
 
     def judge(self, number: int, layer: TextLayer) -> ScannedPage | None:
-        """What stands in the place of a page; None when its own text does."""
+        """What stands in the place of a page; None when its own text does.
+
+        Raises OcrFailed when an engine that is set cannot work here.
+        """
         if not layer.reasons:
             self._record(number, OWN_TEXT, None, (), layer.picture)
             return None
         image, dpi = self.pages.rendered(number)
+        if is_blank(image):
+            self._record(number, OWN_TEXT, None, ("blank",), 0.0)
+            return None
+        self._check()
         try:
-            if is_blank(image):
-                self._record(number, OWN_TEXT, None, ("blank",), 0.0)
-                return None
             return self._compared(number, layer, self.chain.read(image, dpi))
         except OcrFailed as failure:
             self.failures.append(str(failure))
@@ -48,6 +53,12 @@ class Scanner:
             return self._kept(ScannedPage(number, blank))
         finally:
             self.done()
+
+    def _check(self) -> None:
+        """Before the first page: an engine that cannot work here is no fault of the page."""
+        if not self.checked:
+            self.chain.check()
+            self.checked = True
 
     def _compared(self, number: int, layer: TextLayer, scan: Scan) -> ScannedPage | None:
         """The page as OCR read it, unless the file's own text is as good as that."""

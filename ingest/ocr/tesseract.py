@@ -38,7 +38,8 @@ class Tesseract:
             raise OcrFailed("tesseract is not installed: apt-get install tesseract-ocr tesseract-ocr-rus")
         missing = set(self.languages) - set(self._ran("--list-langs").decode().split("\n"))
         if missing:
-            raise OcrFailed(f"tesseract lacks {', '.join(sorted(missing))}: apt-get install tesseract-ocr-…")
+            packages = " ".join(f"tesseract-ocr-{one}" for one in sorted(missing))
+            raise OcrFailed(f"tesseract lacks {', '.join(sorted(missing))}: apt-get install {packages}")
 
     def read(self, page: Prepared) -> PageRead:
         """Reads a page. Raises OcrFailed."""

@@ -1,6 +1,7 @@
 """Real files for tests, made on the spot: PDF by reportlab, DOCX by python-docx, and ways to spoil them."""
 
 import io
+import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +82,33 @@ def encrypted(data: bytes) -> bytes:
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()
+
+
+def merged_pdf(parts: Sequence[bytes]) -> bytes:
+    writer = pypdf.PdfWriter()
+    for part in parts:
+        writer.append(io.BytesIO(part))
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def with_broken_map(data: bytes) -> bytes:
+    """The same page to the eye; its fonts tell Latin letters and signs, as those of real orders do."""
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(data))
+    for page in writer.pages:
+        for font in page["/Resources"]["/Font"].values():
+            if (cmap := font.get_object().get("/ToUnicode")) is not None:
+                stream = cmap.get_object()
+                stream.set_data(re.sub(rb"<(0[0-9A-Fa-f]{3})>(?=\s)", moved_on, stream.get_data()))
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def moved_on(found: "re.Match[bytes]") -> bytes:
+    code = int(found.group(1), 16)
+    return b"<%04X>" % (0x5A + code - 0x430 if 0x430 <= code < 0x450 else code)
 
 
 def blank_scan() -> bytes:

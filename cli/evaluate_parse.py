@@ -1,0 +1,108 @@
+"""`radrag eval parse`: every file of a folder is parsed or refused with a reason; a row for each format."""
+
+import argparse
+import asyncio
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+
+from cli.exits import Exit
+from cli.places import ROOT
+from cli.terminal import Terminal
+from evaluation.formats import File, by_format, headings_in, table, tables_in
+from evaluation.provenance import provenance
+from ingest.__main__ import reading
+from ingest.catalogue.intake import MOSTLY_PICTURES
+from ingest.document import Parsed
+from ingest.kind import SUFFIXES
+from ingest.load import Source, load, source_of
+from ingest.parse import Parse, parser
+from ingest.reader import Care, Reader
+from radrag.errors import InvalidArgument
+from radrag.settings import Settings
+
+TEXT = "text"  # how a page's record names the file's own text
+PARSED = {"pdf", "docx", "html", "htm", "xhtml", "md", "markdown", "txt"}  # by suffix
+KNOWN = PARSED | {"doc", "odt", "rtf", "png", "jpg", "tif"}  # and what must be refused by name
+
+
+async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
+    """Parses the files. Status 1 when one failed otherwise than by being refused."""
+    settings = Settings.from_environ(environ)
+    care = Care(settings.parse_files_each, settings.parse_seconds, settings.parse_megabytes)
+    paths = list(files_in(given.folder, given.limit))
+    async with Reader(given.at_once, care, reading(settings)) as reader:
+        slots, parse = asyncio.Semaphore(given.at_once), parser(reader.parse)
+        work = [tried(path, given.folder, parse, slots, screen) for path in paths]
+        files = await asyncio.gather(*work)
+    if given.json:
+        formats = [asdict(one) for one in by_format(files)]
+        screen.json({**provenance(ROOT), "formats": formats, "files": [asdict(one) for one in files]})
+    else:
+        shown(screen, files, given.markdown)
+    return Exit.FAILURE if any(one.refused.startswith("internal") for one in files) else Exit.OK
+
+
+def files_in(folder: Path, limit: int) -> Iterator[Path]:
+    """Files of known suffixes, with or without .gz, in order; `limit` of each suffix, 0 for all."""
+    seen: Counter[str] = Counter()
+    for path in sorted(folder.rglob("*")):
+        kind = suffix(path)
+        if path.is_file() and kind in KNOWN and not (limit and seen[kind] >= limit):
+            seen[kind] += 1
+            yield path
+
+
+def suffix(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower().lstrip(".")
+
+
+async def tried(path: Path, folder: Path, parse: Parse, slots: asyncio.Semaphore, screen: Terminal) -> File:
+    """What became of one file."""
+    name, kind = path.relative_to(folder).as_posix(), SUFFIXES.get(f".{suffix(path)}", suffix(path))
+    async with slots:
+        screen.progress(name)
+        started = perf_counter()
+        try:
+            source = await asyncio.to_thread(opened, path)
+            parsed = await parse(source)
+        except InvalidArgument as error:
+            return File(name, kind, seconds=perf_counter() - started, refused=f"{error.field}: {error.limit}")
+        except Exception as error:  # noqa: BLE001  # what a reader lets through is what we look for
+            return File(name, kind, refused=f"internal error ({type(error).__name__})")
+        return found_in(name, source.kind, parsed, perf_counter() - started)
+
+
+def opened(path: Path) -> Source:
+    if path.suffix == ".gz":
+        return source_of(path.stem, gzip.decompress(path.read_bytes()))
+    return load(path)
+
+
+def found_in(name: str, kind: str, parsed: Parsed, seconds: float) -> File:
+    return File(
+        name,
+        kind,
+        pages=len(parsed.records),
+        headings=headings_in(parsed.markdown),
+        tables=tables_in(parsed.markdown),
+        ocr_pages=sum(record.engine != TEXT for record in parsed.records),
+        flagged=bool(parsed.flags) or parsed.pictures > MOSTLY_PICTURES,
+        seconds=round(seconds, 2),
+    )
+
+
+def shown(screen: Terminal, files: Sequence[File], markdown: bool) -> None:
+    """The table, and the reasons with how often each was given."""
+    headings, rows = table(by_format(files))
+    if markdown:
+        for row in (headings, ["---"] * len(headings), *rows):
+            screen.text(f"| {' | '.join(row)} |")
+        return
+    screen.table(headings, rows)
+    for one in files:
+        if one.refused:
+            screen.text(f"refused {one.name}: {one.refused}")
