@@ -11,7 +11,7 @@ TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_l
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ prove: setup ## The full numbers: kills, retrieval, the 77 questions; results in
 	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \
 	done
 	@$(RUN) -m cli eval functional --own --json > benchmarks/results/functional.json
+
+bench-overhead: setup ## What logs, metrics, traces and audit cost the answer path
+	@$(RUN) -m benchmarks.overhead
 
 rules: environment ## Renew the Prometheus rules and the Grafana dashboards
 	@$(RUN) -m deploy.observability.rules

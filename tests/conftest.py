@@ -12,6 +12,7 @@ from cli import ports
 from cli.model_environment import MODEL_REPOSITORY, ModelEnvironment
 from cli.process import Child
 from cli.triton_server import TritonNotReady, TritonServer
+from tests.otlp import Receiver, receiving
 
 # RADRAG_TEST_RANDOM=1 looks for new counterexamples; a plain run is the same everywhere.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -23,12 +24,20 @@ OTHERS = ("lexical_late_interaction", "extractive")
 
 
 @pytest.fixture(scope="session")
-def triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TritonServer]:
+def collector() -> Iterator[Receiver]:
+    """Where all processes of the run send their spans."""
+    with receiving() as one:
+        yield one
+
+
+@pytest.fixture(scope="session")
+def triton(tmp_path_factory: pytest.TempPathFactory, collector: Receiver) -> Iterator[TritonServer]:
     """The CPU models, READY. A test that kills it starts it again: `kill()`, then `await start()`."""
     if not ModelEnvironment().ready:
         pytest.fail("the model servers are not set up, or from other requirements: run `make models`")
     child = Child("triton", tmp_path_factory.mktemp("triton"))
-    server = TritonServer(child, (*EMBEDDERS, *filter(complete, OTHERS)), free_grpc_port())
+    models = (*EMBEDDERS, *filter(complete, OTHERS))
+    server = TritonServer(child, models, free_grpc_port(), traces=collector.url)
     try:
         asyncio.run(server.start(seconds=300))
     except TritonNotReady as failure:

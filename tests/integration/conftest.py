@@ -1,6 +1,7 @@
 """The stack under test: the session's Triton, a retrieval service and a gateway, with the samples in."""
 
 import asyncio
+import json
 import os
 import random
 import subprocess
@@ -13,13 +14,18 @@ from pathlib import Path
 import pytest
 
 from cli import places, ports, services, supervision
+from cli.process import Child
 from cli.supervision import Service
 from cli.terminal import Terminal
 from cli.triton_server import TritonServer
 from radrag.settings import Settings
+from tests.conftest import free_grpc_port
+from tests.otlp import Receiver
 
 SAMPLES = places.ROOT / "var" / "samples" / "manifest.yaml"
 MODELS = Path(__file__).parent / "models"
+NULL = ("null_embedder", "null_reranker", "null_generator")
+FEW = sorted((places.ROOT / "samples" / "documents" / "safety").glob("*.md"))[:3]
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,8 @@ def made(settings: Mapping[str, str]) -> Stack:
 @contextmanager
 def running(settings: Mapping[str, str]) -> Iterator[Stack]:
     """A running stack, stopped at the end whatever happened."""
-    stack = made(settings)
-    try:
-        stack.start("retrieval", "gateway")
+    with started(settings, "retrieval", "gateway") as stack:
         yield stack
-    finally:
-        stack.stop("retrieval", "gateway")
 
 
 @asynccontextmanager
@@ -101,13 +103,67 @@ async def gateway(settings: Mapping[str, str]) -> AsyncIterator[str]:
 
 
 @pytest.fixture(scope="session")
-def stack(triton: TritonServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The cpu profile with the sample knowledge base, published."""
+def stack(
+    triton: TritonServer, collector: Receiver, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """The cpu profile with the sample knowledge base, published; its spans go to the collector."""
     home = tmp_path_factory.mktemp("stack")
-    with running(environ(home, triton.grpc, triton.grpc, triton.grpc)) as one:
+    (home / "tmp").mkdir()
+    telemetry = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+        "OTEL_BSP_SCHEDULE_DELAY": "300",
+        "TMPDIR": str(home / "tmp"),
+    }
+    with running(environ(home, triton.grpc, triton.grpc, triton.grpc, **telemetry)) as one:
         done = one.radrag("ingest", "--manifest", str(SAMPLES), "--approve", "--json")
         assert done.returncode == 0, done.stderr
         yield one
+
+
+@pytest.fixture(scope="session")
+def light(collector: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """All processes on a real Triton whose models compute nothing, with three documents published.
+
+    For what is true of any answer: it takes seconds, also on a busy machine.
+    """
+    home = tmp_path_factory.mktemp("light")
+    child, port = Child("triton", home), free_grpc_port()
+    triton = TritonServer(child, NULL, port, repository=MODELS, traces=collector.url)
+    asyncio.run(triton.start())
+    try:
+        with started(light_settings(home, triton, collector), "retrieval", "gateway", "ingest") as one:
+            done = one.radrag("ingest", *map(str, FEW), "--topic", "safety", "--approve", "--json")
+            assert done.returncode == 0, done.stdout + done.stderr
+            yield one
+    finally:
+        asyncio.run(triton.stop())
+
+
+def light_settings(home: Path, triton: TritonServer, collector: Receiver) -> dict[str, str]:
+    (home / "tmp").mkdir()
+    (home / "thresholds.json").write_text(json.dumps({"rerank": {"null_reranker": {"score": 0.5}}}))
+    return environ(
+        home, triton.grpc, triton.grpc, triton.grpc,
+        RADRAG_EMBEDDER_MODEL="null_embedder",
+        RADRAG_RERANKER_MODEL="null_reranker",
+        RADRAG_GENERATOR_MODEL="null_generator",
+        RADRAG_THRESHOLDS=str(home / "thresholds.json"),
+        RADRAG_INGEST_ADDRESS=f"127.0.0.1:{free_port()}",
+        OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
+        OTEL_BSP_SCHEDULE_DELAY="300",
+        TMPDIR=str(home / "tmp"),
+    )  # fmt: skip
+
+
+@contextmanager
+def started(settings: Mapping[str, str], *names: str) -> Iterator[Stack]:
+    """A stack of these processes, stopped at the end whatever happened."""
+    stack = made(settings)
+    try:
+        stack.start(*names)
+        yield stack
+    finally:
+        stack.stop(*names)
 
 
 @asynccontextmanager
