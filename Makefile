@@ -8,6 +8,8 @@ EXTRAS := gateway,retrieval,ingest,evaluation,console
 # Tests that compute with PyTorch run in the model servers' environment; in the main one they skip.
 TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py)
 
+PROVE := RADRAG_TEST_RESULTS=benchmarks/results
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
@@ -62,9 +64,11 @@ down: ## Stop them
 bench: setup ## What reranking costs over the encoder alone, in one run
 	@$(RUN) model_repository/lexical_late_interaction/fit/cost.py
 
-prove: setup ## The full numbers: kills, retrieval, the 77 questions; results in benchmarks/results
+prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions; results in benchmarks/results
 	@mkdir -p benchmarks/results
-	@RADRAG_TEST_KILLS=50 RADRAG_TEST_KILL_DOCUMENTS=100 $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
+	@$(PROVE) RADRAG_TEST_KILLS=50 RADRAG_TEST_KILL_DOCUMENTS=100 $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
+	@$(PROVE) RADRAG_TEST_KILL_MODEL=e5_small $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
+	@$(PROVE) RADRAG_TEST_SOAK=500 $(RUN) -m pytest -q tests/ingest/test_soak.py
 	@for set in cranfield rumeddanet covidqa scifact; do \
 	    test -d ../shared/data/$$set || { echo "no ../shared/data/$$set: skipped"; continue; }; \
 	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \

@@ -40,7 +40,7 @@ async def main(folder: Path, *addresses: str) -> int:
 
 
 def items(folder: Path) -> list[Item]:
-    paths = sorted((folder / "documents").glob("*.md"))
+    paths = sorted((folder / "documents").iterdir())
     return [Item(path, path.name, Metadata(document_id=path.stem, topic="safety")) for path in paths]
 
 

@@ -21,9 +21,6 @@ import pytest
 from grpc import aio
 
 from benchmarks.record import record
-from cli.model_environment import MODEL_REPOSITORY
-from cli.process import Child
-from cli.triton_server import TritonServer
 from ingest.canonical import canonical
 from ingest.catalogue.catalogue import Catalogue
 from ingest.catalogue.entry import sha256
@@ -36,15 +33,14 @@ from ingest.passage import passage_id
 from ingest.reconcile import compare
 from ingest.tokens import token_counter
 from radrag.retrieval.v1 import retrieval_pb2 as wire
-from tests.conftest import free_grpc_port
 from tests.ingest.batch import TOKENIZER
+from tests.ingest.embedders import NULL, served
 from tests.ingest.knowledge import CHUNKS, knowledge
-from tests.integration.conftest import MODELS as NULL_MODELS
 from tests.retrieval.process import ROOT, Process, running
 
 KILLS = int(os.environ.get("RADRAG_TEST_KILLS", "4"))
 DOCUMENTS = int(os.environ.get("RADRAG_TEST_KILL_DOCUMENTS", "10"))
-MODEL = os.environ.get("RADRAG_TEST_KILL_MODEL", "null_embedder")
+MODEL = os.environ.get("RADRAG_TEST_KILL_MODEL", NULL)
 STAGES = 8  # lines a published document makes
 COUNTER = token_counter(TOKENIZER)
 
@@ -129,12 +125,8 @@ async def check_whole(process: Process, document: wire.Document, allowed: list[s
 @pytest.fixture(scope="module")
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Triton that serves MODEL."""
-    repository = NULL_MODELS if MODEL == "null_embedder" else MODEL_REPOSITORY
-    child = Child("embedder", tmp_path_factory.mktemp("embedder"))
-    server = TritonServer(child, (MODEL,), free_grpc_port(), repository=repository)
-    asyncio.run(server.start(120))
-    yield server.grpc
-    asyncio.run(server.stop())
+    with served(MODEL, tmp_path_factory.mktemp("embedder")) as address:
+        yield address
 
 
 async def test_killed_at_random_moments_every_document_is_wholly_old_or_new(
