@@ -29,7 +29,7 @@ MOST_OWN, MOST_GROUP = 20 * MEGABYTE, 60 * MEGABYTE
 
 
 def write(folder: Path, n: int) -> None:
-    """Of ten documents four are HTML and six Markdown; in a full run one is a PDF, for the child processes."""
+    """Of ten documents four are HTML, six Markdown; in a full run one is a PDF, for the child processes."""
     said = [f"Section {part} of document {n}. " + f"Word{n}x{part} again. " * 60 for part in range(8)]
     name = folder / f"d{n:03}"
     if n % 10 == 0 and DOCUMENTS >= 100:
