@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     _calibrate(commands)
     _scope(commands)
     _adversarial(commands)
+    _markdown(commands)
     _ocr(commands)
     _parse(commands)
     return top
@@ -178,6 +179,15 @@ def _rate(text: str) -> tuple[str, float]:
         return language, float(share)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} must be like ru=0.03") from None
+
+
+def _markdown(commands: Commands) -> None:
+    command = commands.add_parser("markdown", help="main text of web pages, cells of tables")
+    command.set_defaults(module="cli.evaluate_markdown")
+    data = places.ROOT.parent / "shared" / "data"
+    command.add_argument("--data", type=Path, default=data, metavar="FOLDER")
+    command.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N of each set")
+    command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _questions(command: argparse.ArgumentParser, name: str) -> None:

@@ -1,7 +1,7 @@
 """`radrag kb show`: one version, its history, its other versions and what a reviewer should know."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from cli import kb
@@ -39,11 +39,14 @@ def version(screen: Terminal, found: Found, changed: Sequence[Change]) -> None:
     screen.text(f"{entry.title} ({entry.language}, {known.topic}, {known.category})")
     screen.text(f"source {known.source_uri or '-'}  licence {known.licence or '-'}  read by {entry.engine}")
     children = sum(one.level == "child" for one in found.chunks)
-    size = f"{len(found.document.text):,} characters, {sum(one.level == 'parent' for one in found.chunks)} parents"
+    parents = sum(one.level == "parent" for one in found.chunks)
+    size = f"{len(found.document.text):,} characters, {parents} parents"
     noisy = sum(one.level == "noise" for one in found.chunks)
     screen.text(f"{size}, {children} children, {noisy} more kept out of the search as noise")
     for line in removed(found.document):
         screen.text(line, indent=2)
+    for line in read_by_ocr(found.document):
+        screen.text(line)
     if entry.flags:
         screen.text(f"flags: {', '.join(entry.flags)}", style="bold yellow")
     for near in found.near:
@@ -71,6 +74,19 @@ def shortened(text: str) -> str:
     return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
 
 
+def read_by_ocr(document: Document) -> Iterator[str]:
+    """A line for each engine besides the files' own text: its pages, and the one it was least sure of."""
+    engines = sorted({one.engine for one in document.records if one.confidence is not None})
+    for engine in engines:
+        own = [one for one in document.records if one.engine == engine and one.confidence is not None]
+        worst = min(own, key=lambda one: one.confidence or 0.0)
+        why = f": {', '.join(worst.reasons)}" if worst.reasons else ""
+        yield (
+            f"{len(own)} of {len(document.records)} pages read by {engine}, "
+            f"least sure of page {worst.page} ({worst.confidence:.2f}{why})"
+        )
+
+
 def change(screen: Terminal, one: Change) -> None:
     """A section that is not as it was, its lines marked as diff does."""
     screen.text(f"{one.kind}: {' › '.join(one.path) or '(before the first heading)'}", style="bold")
@@ -95,6 +111,13 @@ def as_data(found: Found, changed: Sequence[Change]) -> dict[str, object]:
             {"level": c.level, "start": c.start, "end": c.end, "tokens": c.tokens} for c in found.chunks
         ],
         "removals": [asdict(one) for one in found.document.removals],
+        "pages": [
+            {"page": r.page, "engine": r.engine, "confidence": r.confidence, "reasons": r.reasons}
+            for r in found.document.records
+        ],
+        "page_ranges": [
+            {"start": part.start, "end": part.end, "page": part.page} for part in found.document.pages
+        ],
         "versions": [kb.as_data(one) for one in found.versions],
         "history": [
             {"at": kb.instant(e.at), "act": e.act, "state": e.state, "subject": e.subject, "reason": e.reason}
