@@ -10,6 +10,7 @@ from ingest.catalogue.entry import Entry
 from ingest.catalogue.history import Event
 from ingest.catalogue.intake import Near
 from ingest.catalogue.states import State
+from ingest.document import PageRecord
 from ingest.jobs_table import Job
 from ingest.review_changes import Change
 from radrag.knowledge.v1 import knowledge_pb2 as wire
@@ -62,6 +63,7 @@ def shown(found: Found, changed: Sequence[Change]) -> wire.GetDocumentResponse:
         history=map(event, found.history),
         changes=map(change, changed),
         near_duplicates=map(near_duplicate, found.near),
+        pages=map(page_record, found.document.records),
     )
 
 
@@ -92,6 +94,11 @@ def near_duplicate(one: Near) -> wire.NearDuplicate:
         state=state(one.state),
         likeness=one.likeness,
     )
+
+
+def page_record(one: PageRecord) -> wire.PageRecord:
+    """How one page was read."""
+    return wire.PageRecord(page=one.page, engine=one.engine, confidence=one.confidence, reasons=one.reasons)
 
 
 def progress(job: Job) -> wire.WatchJobResponse:

@@ -18,8 +18,8 @@ from radrag.errors import InvalidArgument
 from tests.ingest import files
 
 TRANSFORMERS = importlib.util.find_spec("transformers") is not None
-LABELS = ("caption", "footnote", "formula", "list_item", "page_footer", "page_header", "picture")
-LABELS += ("section_header", "table", "text", "title")
+LABELS = ["caption", "footnote", "formula", "list_item", "page_footer", "page_header", "picture"]
+LABELS += ["section_header", "table", "text", "title"]
 PAGE = files.pdf([files.heading("Протокол"), files.body("Печень не увеличена, контуры ровные. " * 12)])
 
 
@@ -105,7 +105,7 @@ class Layout(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         width, height = 595.0, 842.0
         boxes = [[40, 70, width - 40, 112], [40, 113, width - 40, height - 60]]
-        tensors: list[tuple[str, str, "np.ndarray[Any, Any]"]] = [
+        tensors: list[tuple[str, str, np.ndarray[Any, Any]]] = [
             ("labels", "INT64", np.array([[7, 9]], np.int64)),
             ("boxes", "FP32", np.array([boxes], np.float32)),
             ("scores", "FP32", np.full((1, 2), 0.9, np.float32)),

@@ -129,7 +129,7 @@ class GetDocumentRequest(_message.Message):
     def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
 
 class GetDocumentResponse(_message.Message):
-    __slots__ = ("document", "markdown", "chunks", "versions", "history", "changes", "near_duplicates")
+    __slots__ = ("document", "markdown", "chunks", "versions", "history", "changes", "near_duplicates", "pages")
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     MARKDOWN_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_FIELD_NUMBER: _ClassVar[int]
@@ -137,6 +137,7 @@ class GetDocumentResponse(_message.Message):
     HISTORY_FIELD_NUMBER: _ClassVar[int]
     CHANGES_FIELD_NUMBER: _ClassVar[int]
     NEAR_DUPLICATES_FIELD_NUMBER: _ClassVar[int]
+    PAGES_FIELD_NUMBER: _ClassVar[int]
     document: DocumentSummary
     markdown: str
     chunks: _containers.RepeatedCompositeFieldContainer[Chunk]
@@ -144,7 +145,20 @@ class GetDocumentResponse(_message.Message):
     history: _containers.RepeatedCompositeFieldContainer[ReviewEvent]
     changes: _containers.RepeatedCompositeFieldContainer[SectionChange]
     near_duplicates: _containers.RepeatedCompositeFieldContainer[NearDuplicate]
-    def __init__(self, document: _Optional[_Union[DocumentSummary, _Mapping]] = ..., markdown: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ..., versions: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., history: _Optional[_Iterable[_Union[ReviewEvent, _Mapping]]] = ..., changes: _Optional[_Iterable[_Union[SectionChange, _Mapping]]] = ..., near_duplicates: _Optional[_Iterable[_Union[NearDuplicate, _Mapping]]] = ...) -> None: ...
+    pages: _containers.RepeatedCompositeFieldContainer[PageRecord]
+    def __init__(self, document: _Optional[_Union[DocumentSummary, _Mapping]] = ..., markdown: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ..., versions: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., history: _Optional[_Iterable[_Union[ReviewEvent, _Mapping]]] = ..., changes: _Optional[_Iterable[_Union[SectionChange, _Mapping]]] = ..., near_duplicates: _Optional[_Iterable[_Union[NearDuplicate, _Mapping]]] = ..., pages: _Optional[_Iterable[_Union[PageRecord, _Mapping]]] = ...) -> None: ...
+
+class PageRecord(_message.Message):
+    __slots__ = ("page", "engine", "confidence", "reasons")
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    ENGINE_FIELD_NUMBER: _ClassVar[int]
+    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    REASONS_FIELD_NUMBER: _ClassVar[int]
+    page: int
+    engine: str
+    confidence: float
+    reasons: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, page: _Optional[int] = ..., engine: _Optional[str] = ..., confidence: _Optional[float] = ..., reasons: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SectionChange(_message.Message):
     __slots__ = ("heading_path", "kind", "removed_lines", "added_lines")
