@@ -10,7 +10,6 @@ from pathlib import Path
 from ingest.catalogue.catalogue import Catalogue
 from ingest.catalogue.entry import Entry, ranges_of
 from ingest.catalogue.states import State
-from ingest.chunk import STRATEGY
 from ingest.document import Metadata
 from ingest.jobs import Enter, Work
 from ingest.jobs_table import Job
@@ -25,7 +24,7 @@ Connected = Callable[[], Awaitable[Parts]]
 
 def config_of(plan: Plan) -> str:
     """A hash of the settings that a document's chunks and vectors depend on."""
-    parts = [STRATEGY, plan.embedder_model, asdict(plan.chunks)]
+    parts = [plan.embedder_model, asdict(plan.chunks)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
