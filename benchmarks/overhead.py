@@ -34,6 +34,9 @@ REPOSITORY = places.ROOT / "tests" / "integration" / "models"
 DOCUMENTS = sorted((places.ROOT / "samples" / "documents" / "safety").glob("*.md"))
 RESULT = places.ROOT / "benchmarks" / "results" / "observability_overhead.json"
 THRESHOLDS = '{"calibrated": true, "rerank": {"null_reranker": {"score": 0.5}}, "degraded": {}}'
+# Everything measured and every trace kept; a tenth of the traces kept; nothing measured.
+KINDS = ("measured", "sampled", "bare")
+TENTH = {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -60,13 +63,13 @@ class Sink(BaseHTTPRequestHandler):
 
 
 async def compared(home: Path, pairs: int, seconds: float, at_once: int, port: int) -> dict[str, list[Run]]:
-    """Alternating runs, measured and bare; after a first one of each that does not count."""
+    """Alternating runs of each kind, after a first one that does not count."""
     sink = ThreadingHTTPServer(("127.0.0.1", 0), Sink)
     Thread(target=sink.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{sink.server_port}"
     triton = TritonServer(Child("triton", home), MODELS, port, repository=REPOSITORY, traces=url)
     await triton.start()
-    found: dict[str, list[Run]] = {"measured": [], "bare": []}
+    found: dict[str, list[Run]] = {kind: [] for kind in KINDS}
     try:
         for number, kind in itertools.product(range(pairs + 1), found):
             settings = environ(home, triton.grpc, port, kind, url)
@@ -87,7 +90,8 @@ def environ(home: Path, triton: str, port: int, kind: str, collector: str) -> di
     thresholds.write_text(THRESHOLDS, encoding="utf-8")
     urls = {f"RADRAG_{role}_URL": triton for role in ("EMBEDDER", "RERANKER", "GENERATOR")}
     models = {f"RADRAG_{model.removeprefix('null_').upper()}_MODEL": model for model in MODELS}
-    measured = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector} if kind == "measured" else {"RADRAG_AUDIT": "off"}
+    traced = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector, **(TENTH if kind == "sampled" else {})}
+    measured = {"RADRAG_AUDIT": "off"} if kind == "bare" else traced
     ours = {
         "RADRAG_HOME": str(home),
         "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{port + 10}",
@@ -121,7 +125,7 @@ async def one(
 
 
 def _as(service: Service, kind: str) -> Service:
-    if kind == "measured":
+    if kind != "bare":
         return service
     return replace(service, command=(sys.executable, "-m", "benchmarks.bare", service.child.name))
 
@@ -182,17 +186,15 @@ def main() -> None:
 
 
 def summary(found: Mapping[str, Sequence[Run]]) -> dict[str, float]:
-    """Medians of both kinds, and by what share measuring lowers throughput and raises CPU time."""
+    """Medians of each kind, and by what share measuring lowers throughput: by the clock, and by CPU time."""
     rate = {kind: statistics.median(run.answers_per_second for run in runs) for kind, runs in found.items()}
     spent = {kind: statistics.median(run.cpu_per_answer for run in runs) for kind, runs in found.items()}
-    return {
-        "answers_per_second": round(rate["measured"], 2),
-        "answers_per_second_bare": round(rate["bare"], 2),
-        "throughput_lost": round(1 - rate["measured"] / rate["bare"], 4),
-        "cpu_ms_per_answer": round(spent["measured"] * 1000, 3),
-        "cpu_ms_per_answer_bare": round(spent["bare"] * 1000, 3),
-        "throughput_lost_by_cpu": round(1 - spent["bare"] / spent["measured"], 4),
-    }
+    figures = {f"answers_per_second_{kind}": round(value, 2) for kind, value in rate.items()}
+    figures |= {f"cpu_ms_per_answer_{kind}": round(value * 1000, 3) for kind, value in spent.items()}
+    for kind in ("measured", "sampled"):
+        figures[f"throughput_lost_{kind}"] = round(1 - rate[kind] / rate["bare"], 4)
+        figures[f"throughput_lost_by_cpu_{kind}"] = round(1 - spent["bare"] / spent[kind], 4)
+    return figures
 
 
 if __name__ == "__main__":
