@@ -23,7 +23,7 @@ from tests.audit.trails import faults, plan
 from tests.gateway.channel import QUESTION, asking, without
 from tests.gateway.fakes import PIPELINE, saying
 
-CALLER = ((call.SUBJECT, "anna"), (call.ROLES, "clinician"), (call.REQUEST_ID, "r-1"))
+CALLER = ((call.SUBJECT, "anna"), (call.ROLES, "reader"), (call.REQUEST_ID, "r-1"))
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ async def test_an_answer_leaves_who_when_what_and_which_documents(tmp_path: Path
     async with audited(tmp_path) as stub:
         await stub.Generate(wire.GenerateRequest(question=QUESTION), metadata=CALLER)
     (record,) = records(tmp_path)
-    assert (record["subject"], record["roles"], record["request_id"]) == ("anna", ["clinician"], "r-1")
+    assert (record["subject"], record["roles"], record["request_id"]) == ("anna", ["reader"], "r-1")
     assert record["method"] == "radrag.assistant.v1.AssistantService/Generate"
     assert (record["code"], record["outcome"]) == ("OK", "ANSWERED")
     assert record["documents"] == ["workers@0123456789abcdef"]
