@@ -4,6 +4,8 @@ PYTHON ?= $(or $(shell command -v python3.11),python3)
 RUN := .venv/bin/python
 PIP := -m pip --disable-pip-version-check --quiet
 PROTOS = $(shell cd protos && find . -name '*.proto' -printf '%P\n' | sort)
+# `make up` is for one's own machine; `make up UP=` needs a way to know callers, see SECURITY.md.
+UP ?= --insecure-dev
 EXTRAS := gateway,retrieval,ingest,evaluation,console
 # Tests that compute with PyTorch run in the model servers' environment; in the main one they skip.
 TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py)
@@ -56,7 +58,7 @@ protos-baseline: environment ## Accept today's contracts as what must not break
 	@.venv/bin/buf build -o protos/baseline.binpb
 
 up: setup ## Start the model server and the services
-	@$(RUN) -m cli up
+	@$(RUN) -m cli up $(UP)
 
 down: ## Stop them
 	@$(RUN) -m cli down

@@ -7,7 +7,7 @@ reply stay, since they are part of it. The audit trail has a setting of its own.
 import runpy
 import sys
 
-from radrag import serving
+from radrag.serving import door
 from radrag.telemetry import metrics
 
 
@@ -17,7 +17,7 @@ def silence() -> None:
         acts = {act: _nothing for act in ("inc", "dec", "set", "observe", "clear") if hasattr(kind, act)}
         for act, instead in {**acts, "labels": _itself}.items():
             setattr(kind, act, instead)
-    serving._log = _nothing
+    door._log = _nothing
 
 
 def _nothing(*args: object, **kwargs: object) -> None:

@@ -94,6 +94,7 @@ def environ(home: Path, triton: str, port: int, kind: str, collector: str) -> di
     measured = {"RADRAG_AUDIT": "off"} if kind == "bare" else traced
     ours = {
         "RADRAG_HOME": str(home),
+        "RADRAG_INSECURE_DEV": "true",
         "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{port + 10}",
         "RADRAG_RETRIEVAL_ADDRESS": f"127.0.0.1:{port + 11}",
         "RADRAG_THRESHOLDS": str(thresholds),

@@ -62,6 +62,9 @@ def _json(command: argparse.ArgumentParser) -> None:
 def _services(commands: Commands) -> None:
     up = _add(commands, "up", "cli.up", "start the model server and the services")
     up.add_argument("--timeout", type=_seconds, default=180.0, metavar="SECONDS", help="longest wait (180)")
+    up.add_argument(
+        "--insecure-dev", action="store_true", help="let everybody on this machine in (RADRAG_INSECURE_DEV)"
+    )
     down = _add(commands, "down", "cli.down", "stop what `up` started")
     down.add_argument("--timeout", type=_seconds, default=20.0, metavar="SECONDS", help="before killing (20)")
     top = _add(commands, "top", "cli.top", "watch rates, stages, queues and errors, from /metrics")

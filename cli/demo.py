@@ -70,6 +70,7 @@ def _environ(environ: Mapping[str, str]) -> dict[str, str]:
     """The demo's own settings: the defaults, its own home, the lowest ports that are free."""
     own = {name: value for name, value in environ.items() if not name.startswith("RADRAG_")}
     own["RADRAG_HOME"] = str(HOME)
+    own["RADRAG_INSECURE_DEV"] = "true"  # for this machine only, and gone with the demo
     refuse_a_second_demo(own)
     for shift in range(0, HIGHEST, STEP):
         moved = own | moved_up(shift)

@@ -73,7 +73,13 @@ def _name(given: argparse.Namespace) -> str:
 async def without_reranker(settings: Settings) -> AsyncIterator[Settings]:
     """A gateway of this process beside the running one, whose reranker is as good as killed."""
     dead = replace(
-        settings, gateway_address="127.0.0.1:0", reranker_url="127.0.0.1:1", model_patience_seconds=0.0
+        settings,
+        gateway_address="127.0.0.1:0",
+        reranker_url="127.0.0.1:1",
+        model_patience_seconds=0.0,
+        insecure_dev=True,  # for the evaluation alone, on this machine
+        callers_file="",
+        jwt_issuer="",
     )
     async with gateway_process.running(dead) as server:
         yield replace(settings, gateway_address=f"127.0.0.1:{server.port}")

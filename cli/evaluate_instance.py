@@ -63,6 +63,9 @@ def _environ(home: Path, environ: Mapping[str, str], shared: bool) -> dict[str, 
     """The settings given, with a home of its own and the lowest free ports above the usual ones."""
     own = {**PATIENT, **environ, "RADRAG_HOME": str(home), "RADRAG_INDEX_PATH": str(home / "index")}
     own.pop("RADRAG_CATALOGUE_URL", None)
+    own["RADRAG_INSECURE_DEV"] = "true"  # it listens on this machine only, and asks itself
+    for name in ("RADRAG_CALLERS_FILE", "RADRAG_JWT_ISSUER", "RADRAG_TLS_CERT_FILE", "RADRAG_TLS_CA_FILE"):
+        own.pop(name, None)
     for shift in range(demo.STEP, demo.HIGHEST, demo.STEP):
         moved = own | {
             name: value

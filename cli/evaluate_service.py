@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from cli import connection
 from gateway import retrieval
 from gateway.index import CurrentIndex
 from gateway.models import Embedder, Weights
 from gateway.passage import Passage
 from gateway.questions import Limits, Rules
 from gateway.retrieval import Retrieval
+from radrag.access import channels
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.settings import Settings
@@ -51,7 +53,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     """Connected to the service that the settings name."""
     server, channel = (
         ModelServer(settings.embedder_url, "embedder"),
-        retrieval.channel(settings.retrieval_address),
+        retrieval.channel(settings.retrieval_address, channels.channel_files(settings)),
     )
     index = Retrieval(channel, settings.children, SECONDS)
     current = CurrentIndex(index.describe)
@@ -59,7 +61,7 @@ async def running(settings: Settings) -> AsyncIterator[Running]:
     limits = Limits(settings.children_per_topic, settings.candidates, settings.sources, settings.max_tokens)
     rules = Rules(settings.topics, limits, settings.max_question_characters)
     try:
-        async with AsyncClient(settings.gateway_address, SECONDS) as client:
+        async with connection.gateway(settings, SECONDS) as client:
             yield Running(client, index, embedder, rules)
     finally:
         await channel.close(None)

@@ -16,6 +16,7 @@ from ingest.document import Metadata
 from ingest.event import OUTCOMES, Event, OnEvent, Result, Summary
 from ingest.manifest import Item, read_manifest
 from ingest.wiring import Plan, wired
+from radrag.access import channels
 from radrag.errors import InvalidArgument
 from radrag.settings import Settings
 
@@ -25,6 +26,7 @@ BAR = 24  # characters
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Status 0 when every file went through, 1 when one did not; the others are in."""
     settings, items = Settings.from_environ(environ), chosen(given)
+    channels.show_credential(settings, settings.retrieval_address)
     with audited("ingest --approve" if given.approve else "ingest", person(), environ) as told:
         async with wired(plan(settings, environ, person() if given.approve else "")) as parts:
             summary = await pipeline.run(items, parts, shown(screen, len(items)))

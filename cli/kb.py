@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from grpc import aio
-
 from cli import ingest
 from cli.exits import Exit
 from cli.terminal import Terminal
@@ -15,6 +13,7 @@ from ingest.catalogue.entry import Entry
 from ingest.catalogue.states import State
 from ingest.curation import Curation
 from ingest.indexed import OPTIONS, IndexedVersions
+from radrag.access import channels
 from radrag.settings import Settings
 
 MOST = 1_000_000
@@ -36,10 +35,12 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
 @asynccontextmanager
 async def opened(environ: Mapping[str, str]) -> AsyncIterator[Curation]:
     """The catalogue and the index's side of it; the index is asked only when something is done to it."""
-    plan = ingest.plan(Settings.from_environ(environ), environ, "")
+    settings = Settings.from_environ(environ)
+    channels.show_credential(settings, settings.retrieval_address)
+    plan = ingest.plan(settings, environ, "")
     catalogue = await Catalogue.opened(plan.catalogue_url)
     try:
-        async with aio.insecure_channel(plan.retrieval_address, options=OPTIONS) as channel:
+        async with channels.channel(plan.retrieval_address, plan.tls, OPTIONS) as channel:
             yield Curation(catalogue, IndexedVersions(channel), plan.needed)
     finally:
         await catalogue.close()

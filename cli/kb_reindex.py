@@ -21,6 +21,7 @@ from ingest.reindex_check import Check as Comparison
 from ingest.reindex_check import Outcome, Probe, from_titles
 from ingest.wiring import Plan, connected
 from radrag import call
+from radrag.access import channels
 from radrag.errors import InvalidArgument
 from radrag.settings import Settings
 from radrag.triton import Embedding, ModelServer
@@ -52,7 +53,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     plan = ingest.plan(Settings.from_environ(environ), environ, "")
     async with (
         kb.opened(environ) as curation,
-        aio.insecure_channel(plan.retrieval_address, options=OPTIONS) as channel,
+        channels.channel(plan.retrieval_address, plan.tls, OPTIONS) as channel,
     ):
         desk = Desk(given, screen, plan, curation, Generations(channel), channel)
         return await STEPS[given.step](desk)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import aclosing
 
-from cli import answer, exits
+from cli import answer, connection, exits
 from cli.plain import plain
 from cli.terminal import Terminal
 from radrag.assistant.v1 import assistant_pb2 as pb
@@ -16,10 +16,11 @@ from radrag.settings import Settings
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Asks, prints, and returns the status that tells the outcome."""
-    address = given.address or Settings.from_environ(environ).gateway_address
+    settings = Settings.from_environ(environ)
+    address = given.address or settings.gateway_address
     command = {"ask": _ask, "search": _search, "prompt": _prompt}[given.command]
     try:
-        async with AsyncClient(address, given.timeout) as client:
+        async with connection.gateway(settings, given.timeout, address) as client:
             return await command(client, given, screen)
     except Unavailable as error:
         if error.reason == "UNAVAILABLE":  # the network's word: no service of ours answered

@@ -11,13 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
-from cli import differences
+from cli import connection, differences
 from cli.differences import Difference, Plain
 from cli.exits import Exit
 from cli.plain import plain
 from cli.terminal import Terminal
 from radrag.assistant.v1 import assistant_pb2 as pb
-from radrag.client import AsyncClient
 from radrag.errors import InvalidArgument
 from radrag.settings import Settings
 
@@ -27,8 +26,8 @@ ONLY_MANIFESTS = "without its question the reply cannot be asked again: only the
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Shows the differences, earliest stage first. Status 1 when there are any."""
     saved = read(given.file)
-    address = given.address or Settings.from_environ(environ).gateway_address
-    async with AsyncClient(address, given.timeout) as client:
+    settings = Settings.from_environ(environ)
+    async with connection.gateway(settings, given.timeout, given.address or "") as client:
         if saved.get("question"):
             now = plain(await client.generate(str(saved["question"]), _filter(saved), _limits(saved)))
             found, manifest = differences.replies(saved, now), cast("Plain", now["manifest"])

@@ -7,6 +7,7 @@ from cli import index, services
 from cli.exits import Exit
 from cli.supervision import Service
 from cli.terminal import Terminal
+from radrag.access import channels
 from radrag.errors import RadragError
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.settings import Settings
@@ -19,7 +20,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     settings = Settings.from_environ(environ)
     profile = services.profile(settings, environ)
     states = [await _state(service) for service in profile.services]
-    held = await _index(settings.retrieval_address)
+    held = await _index(settings)
     if given.json:
         screen.json({"services": states, "index": held and _counts(held)})
     else:
@@ -40,9 +41,10 @@ async def _state(service: Service) -> State:
     }
 
 
-async def _index(address: str) -> pb.DescribeResponse | None:
+async def _index(settings: Settings) -> pb.DescribeResponse | None:
+    channels.show_credential(settings, settings.retrieval_address)
     try:
-        return await index.describe(address)
+        return await index.describe(settings.retrieval_address, channels.channel_files(settings))
     except RadragError:  # shown as a service that is not ready
         return None
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvloop
-from grpc import aio
 
 from gateway import feedback, messages, retrieval, scope, thresholds
 from gateway.counts import WATCH, Counted
@@ -32,6 +31,8 @@ from gateway.sufficiency import Judge
 from gateway.templates import MESSAGES, TEMPLATES
 from gateway.verify import POLICIES, verify
 from radrag import serving, telemetry
+from radrag.access import channels
+from radrag.access import opening as access
 from radrag.account import Trail
 from radrag.audit import opening
 from radrag.serving import NOT_SERVING, SERVING, Server
@@ -169,9 +170,14 @@ async def running(settings: Settings, trail: Trail = Trail()) -> AsyncIterator[S
         ModelServer(settings.generator_url, "generator"),
         _openai(settings),
     )
-    channel = retrieval.channel(settings.retrieval_address)
+    doors = access.opened(
+        settings, settings.gateway_address, settings.retrieval_address, settings.ingest_address
+    )
+    channel = retrieval.channel(settings.retrieval_address, doors.channels)
     index = Retrieval(channel, settings.children, settings.search_seconds)
-    ingest = aio.insecure_channel(settings.ingest_address) if settings.ingest_address else None
+    ingest = (
+        channels.channel(settings.ingest_address, doors.channels) if settings.ingest_address else None
+    )
     gateway = wire(settings, servers, index, Ratings(ingest).record if ingest else feedback.not_configured)
     server = await serving.start(
         gateway.service.add_to,
@@ -180,6 +186,7 @@ async def running(settings: Settings, trail: Trail = Trail()) -> AsyncIterator[S
         max_in_flight=settings.max_in_flight,
         metrics_host=settings.metrics_host,
         trail=trail,
+        access=doors,
     )
     ready = Readiness(
         gateway.checks, _reporting(server, gateway.models), NAME, settings.model_patience_seconds

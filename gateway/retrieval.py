@@ -11,6 +11,8 @@ from grpc import aio
 from gateway.passage import Document, Found, MatchedChild, Passage, QueryVector, Scores
 from gateway.questions import Question
 from radrag import call, errors, telemetry
+from radrag.access import channels
+from radrag.access.channels import Files
 from radrag.errors import IndexUnavailable, Internal, InvalidArgument, Unavailable
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.retrieval.v1 import retrieval_pb2_grpc
@@ -35,14 +37,16 @@ _POLICY = {
             },
         }
     ],
+    "loadBalancingConfig": [{"round_robin": {}}],
     "retryThrottling": {"maxTokens": 20, "tokenRatio": 0.2},
 }
 
 
-def channel(address: str) -> aio.Channel:
+def channel(address: str, tls: Files | None = None) -> aio.Channel:
     """The one channel of the process to the retrieval service; close it at the end."""
-    return aio.insecure_channel(
+    return channels.channel(
         address,
+        tls,
         options=[
             ("grpc.service_config", json.dumps(_POLICY)),
             ("grpc.max_receive_message_length", MESSAGE_BYTES),

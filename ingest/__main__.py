@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import uvloop
-from grpc import aio
 
 from ingest.catalogue.catalogue import Catalogue
 from ingest.chunk import ChunkLimits
@@ -27,6 +26,8 @@ from ingest.upkeep import Upkeep
 from ingest.wiring import Parts, Plan, connected
 from ingest.work import config_of, works
 from radrag import serving, telemetry
+from radrag.access import channels
+from radrag.access import opening as access
 from radrag.audit import opening
 from radrag.knowledge.v1 import knowledge_pb2_grpc
 from radrag.settings import Settings
@@ -45,6 +46,7 @@ def plan(
         embedder_model=settings.embedder_model,
         tokenizer=tokenizer,
         retrieval_address=settings.retrieval_address,
+        tls=channels.channel_files(settings),
         catalogue_url=settings.catalogue_url or f"sqlite:///{home.absolute() / 'catalogue.db'}",
         topics=settings.topics,
         subject=subject,
@@ -105,7 +107,7 @@ async def served(settings: Settings, wanted: Plan, home: Path) -> AsyncIterator[
     async with AsyncExitStack() as until:
         until.push_async_callback(catalogue.close)
         channel = await until.enter_async_context(
-            aio.insecure_channel(wanted.retrieval_address, options=OPTIONS)
+            channels.channel(wanted.retrieval_address, wanted.tls, OPTIONS)
         )
         curation = Curation(catalogue, IndexedVersions(channel), wanted.needed)
         connection = Connection(wanted, catalogue, until)
@@ -134,6 +136,7 @@ async def main(settings: Settings) -> None:
     """Serves until told to stop."""
     telemetry.configure("ingest", settings.log_format)
     home = settings.home.absolute()
+    doors = access.opened(settings, settings.ingest_address, settings.retrieval_address)
     with opening.opened(opening.plan(settings, "ingest"), settings.audit) as trail:
         async with served(settings, plan(settings, home, settings.embedder_tokenizer), home) as service:
             server = await serving.start(
@@ -145,6 +148,7 @@ async def main(settings: Settings) -> None:
                 max_in_flight=settings.max_in_flight,
                 metrics_host=settings.metrics_host,
                 trail=trail,
+                access=doors,
             )
             await server.ready(NAME)
             await serving.until_stopped(server, settings.drain_seconds)

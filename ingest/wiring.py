@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grpc import aio
-
 from ingest.catalogue.catalogue import Catalogue
 from ingest.catalogue.force import Term
 from ingest.chunk import ChunkLimits, chunk
@@ -27,6 +25,8 @@ from ingest.reader import Care, Reader
 from ingest.reading import Reading
 from ingest.review import Desk, Verdict
 from ingest.tokens import TokenCounter, token_counter
+from radrag.access import channels
+from radrag.access.channels import Files
 from radrag.errors import FailedPrecondition
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.telemetry import INGEST_STAGE_DURATION, traced
@@ -55,6 +55,7 @@ class Plan:
     care: Care = field(default_factory=Care)
     reading: Reading = field(default_factory=Reading)
     embed_at_once: int = 4
+    tls: Files | None = None  # of the channel to the retrieval service
 
     @property
     def needed(self) -> int:
@@ -89,7 +90,7 @@ async def connected(plan: Plan, catalogue: Catalogue) -> AsyncIterator[Parts]:
     server = ModelServer(plan.embedder_url, "embedder")
     try:
         async with (
-            aio.insecure_channel(plan.retrieval_address, options=OPTIONS) as channel,
+            channels.channel(plan.retrieval_address, plan.tls, OPTIONS) as channel,
             Reader(plan.readers, plan.care, plan.reading) as reader,
         ):
             parameters = await server.parameters(plan.embedder_model)

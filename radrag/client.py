@@ -31,7 +31,10 @@ RETRIES = {
             },
         }
         for method in ("Search", "GetInfo")
-    ]
+    ],
+    # An address may name several gateways: dns:///gateway.example:50051.
+    "loadBalancingConfig": [{"round_robin": {}}],
+    "retryThrottling": {"maxTokens": 20, "tokenRatio": 0.2},
 }
 OPTIONS: list[tuple[str, int | str]] = [
     ("grpc.service_config", json.dumps(RETRIES)),
@@ -50,12 +53,21 @@ class AsyncClient:
     `deadline` is how many seconds a call may take; a call's own `deadline` takes its place. Inside a running
     `radrag.call` a call never takes longer than what is left of that one, and goes out for the same caller.
 
+    `credential` is an API key or token, shown with every call; it goes out over TLS (`credentials`) or to
+    this machine only, else ValueError.
+
     Every call raises InvalidArgument, Overloaded, DeadlineExceeded, Unavailable or another RadragError.
     """
 
     def __init__(
-        self, address: str, deadline: float = 60.0, credentials: grpc.ChannelCredentials | None = None
+        self,
+        address: str,
+        deadline: float = 60.0,
+        credentials: grpc.ChannelCredentials | None = None,
+        credential: str = "",
     ) -> None:
+        if credential and not credentials and not call.on_loopback(address):
+            raise ValueError("a credential is not sent in plaintext: give channel credentials too")
         self._channel = (
             aio.secure_channel(address, credentials, options=OPTIONS)
             if credentials
@@ -63,6 +75,7 @@ class AsyncClient:
         )
         self._stub = AssistantServiceStub(self._channel)
         self._deadline = deadline
+        self._shown = ((call.AUTHORIZATION, f"Bearer {credential}"),) if credential else ()
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -137,7 +150,8 @@ class AsyncClient:
 
     def _terms(self, deadline: float | None) -> "dict[str, object]":
         seconds = self._deadline if deadline is None else deadline
-        return {"timeout": call.time_left(seconds), "metadata": call.outgoing_metadata()}
+        metadata = (*call.outgoing_metadata(), *self._shown)
+        return {"timeout": call.time_left(seconds), "metadata": metadata}
 
 
 async def _reply(answer: Awaitable[T]) -> T:

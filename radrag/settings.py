@@ -31,6 +31,35 @@ class Settings:
     drain_seconds: float = _setting(10.0, "all", "How long running calls may take to end on SIGTERM.")
     max_in_flight: int = _setting(64, "all", "Calls running at once in one process; one more is refused.")
 
+    insecure_dev: bool = _setting(
+        False, "all", "Let everybody in with every role, for a trial on loopback addresses; else never."
+    )
+    callers_file: str = _setting(
+        "", "gateway retrieval ingest", "JSON file of callers: hashed API keys, names of client certificates."
+    )
+    jwt_issuer: str = _setting("", "gateway retrieval ingest", "Issuer (iss) whose bearer tokens are taken.")
+    jwt_audience: str = _setting("", "gateway retrieval ingest", "Audience (aud) a token must be for.")
+    jwt_jwks: str = _setting(
+        "",
+        "gateway retrieval ingest",
+        "File or https URL of the issuer's keys; empty: as its OpenID configuration says.",
+    )
+    jwt_leeway_seconds: float = _setting(
+        30.0, "gateway retrieval ingest", "Clock skew forgiven in a token's times."
+    )
+    tls_cert_file: str = _setting("", "all", "PEM chain this process shows, read again when it changes.")
+    tls_key_file: str = _setting("", "all", "Its private key.")
+    tls_client_ca_file: str = _setting(
+        "", "gateway retrieval ingest", "CA whose certificates every client must show (mutual TLS)."
+    )
+    tls_ca_file: str = _setting("", "all", "CA of our other services; set, they are called over TLS.")
+    tls_terminated: bool = _setting(
+        False, "all", "A proxy or mesh ends TLS: plaintext is taken beyond loopback."
+    )
+    credential_file: str = _setting(
+        "", "all", "File with the API key or token shown to our other services; read for every call."
+    )
+
     log_format: str = _setting("auto", "all", "Log lines: json, pretty, or auto (pretty on a terminal).")
     audit: str = _setting(
         "on",

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import uvloop
 
 from radrag import serving, telemetry
+from radrag.access import opening
 from radrag.retrieval.v1 import retrieval_pb2_grpc
 from radrag.settings import SettingError, Settings
 from retrieval.bm25 import Bm25
@@ -69,6 +70,7 @@ async def main(settings: Settings) -> None:
     """Serves until told to stop."""
     _check(settings)
     telemetry.configure("retrieval", settings.log_format)
+    access = opening.opened(settings, settings.retrieval_address)
     settings.index_path.mkdir(parents=True, exist_ok=True)
     store, versions = open_store(settings), Versions(versions_url(settings))
     bm25 = Bm25(k1=settings.bm25_k1, b=settings.bm25_b, avg_len=settings.bm25_avg_len)
@@ -92,6 +94,7 @@ async def main(settings: Settings) -> None:
         names=(NAME,) if settings.reflection else (),
         max_in_flight=settings.max_in_flight,
         metrics_host=settings.metrics_host,
+        access=access,
     )
     await server.ready(NAME)
     await serving.until_stopped(server, settings.drain_seconds)

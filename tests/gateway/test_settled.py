@@ -120,6 +120,7 @@ async def test_a_gateway_without_anything_behind_it_lives_says_what_it_misses_an
     settings = Settings(
         gateway_address="127.0.0.1:0", retrieval_address="127.0.0.1:1", embedder_url="127.0.0.1:1",
         reranker_url="127.0.0.1:1", generator_url="127.0.0.1:1", metrics_host="", reflection=True,
+        insecure_dev=True,
     )  # fmt: skip
     async with wiring.running(settings) as server:
         async with aio.insecure_channel(f"127.0.0.1:{server.health_port}") as channel:

@@ -25,7 +25,11 @@ class Service:
         self.port = free_port()
         environ = {name: value for name, value in os.environ.items() if not name.startswith("RADRAG_")}
         nobody = dict.fromkeys(("RADRAG_EMBEDDER_URL", "RADRAG_RETRIEVAL_ADDRESS"), "127.0.0.1:1")
-        own = {"RADRAG_HOME": str(home), "RADRAG_INGEST_ADDRESS": f"127.0.0.1:{self.port}"}
+        own = {
+            "RADRAG_HOME": str(home),
+            "RADRAG_INGEST_ADDRESS": f"127.0.0.1:{self.port}",
+            "RADRAG_INSECURE_DEV": "true",
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ingest"],
             cwd=ROOT,

@@ -75,7 +75,7 @@ def environ(home: Path, embedder: str, reranker: str, generator: str, **more: st
         "RADRAG_RERANKER_URL": reranker,
         "RADRAG_GENERATOR_URL": generator,
     }
-    return clean | addresses | urls | {"RADRAG_HOME": str(home)} | more
+    return clean | addresses | urls | {"RADRAG_HOME": str(home), "RADRAG_INSECURE_DEV": "true"} | more
 
 
 def made(settings: Mapping[str, str]) -> Stack:

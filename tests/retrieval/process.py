@@ -30,6 +30,7 @@ class Process:
             **{name: value for name, value in os.environ.items() if not name.startswith("RADRAG_")},
             "RADRAG_RETRIEVAL_ADDRESS": f"127.0.0.1:{self.port}",
             "RADRAG_INDEX_PATH": str(path),
+            "RADRAG_INSECURE_DEV": "true",
             **settings,
         }
         self.log = (path / "log").open("a")

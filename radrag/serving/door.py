@@ -1,128 +1,40 @@
-"""A gRPC server the way every RadRAG process runs one: context, errors, metrics, health, graceful stop.
+"""The door of a server: what every call passes on its way in and out.
 
 A handler only checks, calls the core and answers; what it raises is translated here, once.
 """
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager, contextmanager
 from time import perf_counter
 from typing import Any, TypeAlias
 
 import grpc
 from grpc import aio
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1._async import HealthServicer
-from grpc_reflection.v1alpha import reflection
 from grpc_status import rpc_status
 
 from radrag import account, call, errors, telemetry
+from radrag.access import rights
+from radrag.access.certificates import names
+from radrag.access.identity import NOBODY, Anyone, Identity
 from radrag.account import Account, Trail
 from radrag.errors import Overloaded
 
 log = telemetry.logs.get(__name__)
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-SERVING = health_pb2.HealthCheckResponse.SERVING
-NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-MESSAGE_BYTES = 16 * 1024 * 1024
-
-# Two processes must not share a port unnoticed; a dead peer is found within a minute and a half.
-OPTIONS: list[tuple[str, int]] = [
-    ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", MESSAGE_BYTES),
-    ("grpc.keepalive_time_ms", 60_000),
-    ("grpc.keepalive_timeout_ms", 20_000),
-    ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
-    ("grpc.keepalive_permit_without_calls", 1),
-]
-
-
-@dataclass
-class Server:
-    """A running server: where it listens, its health, and how to stop it."""
-
-    grpc: aio.Server
-    port: int
-    health: HealthServicer
-    health_grpc: aio.Server
-    health_port: int
-    stop_metrics: Callable[[], None] = field(default=lambda: None)
-    lag: "asyncio.Task[None] | None" = None
-
-    async def ready(self, *services: str, serving: bool = True) -> None:
-        """Says whether the named services, and the server as a whole, take calls."""
-        for service in ("", *services):
-            await self.health.set(service, SERVING if serving else NOT_SERVING)
-
-    async def stop(self, seconds: float = 0.0) -> None:
-        """Refuses new calls, lets running ones end for `seconds`, then cancels them."""
-        await self.health.enter_graceful_shutdown()
-        await self.grpc.stop(seconds)
-        await self.health_grpc.stop(0)
-        self.stop_metrics()
-        if self.lag:
-            self.lag.cancel()
-            with suppress(asyncio.CancelledError):
-                await self.lag
-
-
-async def start(
-    add: Callable[[aio.Server], None],
-    address: str,
-    *,
-    names: tuple[str, ...] = (),
-    max_in_flight: int = 64,
-    offset: bool = True,
-    metrics_host: str = "",
-    trail: Trail = Trail(),  # noqa: B008  a frozen value
-) -> Server:
-    """Starts a server with the services that `add` registers.
-
-    `address` is host:port; port 0 picks free ports. With `offset`, health listens 100 and metrics 200 above.
-    `names`, when given, are the services offered by reflection. Calls are written to `trail`. Not ready until
-    told so.
-    """
-    host, _, port = address.rpartition(":")
-    server = aio.server(interceptors=[Door(max_in_flight, trail)], options=OPTIONS)
-    add(server)
-    if names:
-        reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
-    bound = _bind(server, host, int(port))
-    health, health_server = HealthServicer(), aio.server(options=OPTIONS)
-    health_pb2_grpc.add_HealthServicer_to_server(health, health_server)
-    health_bound = _bind(health_server, host, bound + 100 if offset and int(port) else 0)
-    await health.set("", NOT_SERVING)
-    await server.start()
-    await health_server.start()
-    stop = telemetry.serve_metrics(metrics_host, bound + 200) if metrics_host else lambda: None
-    lag = asyncio.create_task(telemetry.watch_event_loop())
-    return Server(server, bound, health, health_server, health_bound, stop, lag)
-
-
-def _bind(server: aio.Server, host: str, port: int) -> int:
-    try:
-        return server.add_insecure_port(f"{host}:{port}")
-    except RuntimeError as error:
-        raise OSError(f"port {port} on {host} is taken or may not be used") from error
-
-
-async def until_stopped(server: Server, drain_seconds: float) -> None:
-    """Waits for SIGTERM or SIGINT, then stops gracefully."""
-    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
-    await server.stop(drain_seconds)
 
 
 class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs only
-    """What every call passes: context is set; it is counted, traced, logged, audited; errors translated."""
+    """Finds out who calls and whether they may; counts, traces, logs, audits; translates errors."""
 
-    def __init__(self, max_in_flight: int, trail: Trail = Trail()) -> None:  # noqa: B008  a frozen value
-        self._max_in_flight, self._trail = max_in_flight, trail
+    def __init__(
+        self,
+        max_in_flight: int,
+        trail: Trail = Trail(),  # noqa: B008  a frozen value
+        identity: Identity = Anyone(),  # noqa: B008  as above
+    ) -> None:
+        self._max_in_flight, self._trail, self._identity = max_in_flight, trail, identity
         self._in_flight = 0
 
     async def intercept_service(
@@ -154,7 +66,7 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
         return make(answer, handler.request_deserializer, handler.response_serializer)
 
     def _streamed(self, handler: Handler, method: str) -> Handler:
-        inner: Any = handler.unary_stream
+        inner: Any = handler.stream_stream if handler.request_streaming else handler.unary_stream
 
         async def answer(request: Any, context: "aio.ServicerContext[Any, Any]") -> AsyncIterator[Any]:
             try:
@@ -164,17 +76,22 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
             except Exception as error:  # noqa: BLE001  as above
                 await _abort(context, error)
 
-        return grpc.unary_stream_rpc_method_handler(
-            answer, handler.request_deserializer, handler.response_serializer
+        make = (
+            grpc.stream_stream_rpc_method_handler
+            if handler.request_streaming
+            else grpc.unary_stream_rpc_method_handler
         )
+        return make(answer, handler.request_deserializer, handler.response_serializer)
 
     @asynccontextmanager
     async def _passing(self, method: str, context: "aio.ServicerContext[Any, Any]") -> AsyncIterator[None]:
-        metadata = _metadata(context)
-        call.enter(call.from_metadata(metadata, context.time_remaining()))
+        metadata, left = _metadata(context), context.time_remaining()
+        call.enter(call.of(NOBODY, metadata, left))
         told = account.enter(Account(method, self._trail))
         with _counted(told, metadata):
             async with _audited(told):
+                call.enter(await self._identity.call(metadata, names(context.auth_context()), left))
+                rights.check(method, call.current())
                 with self._admitted():
                     yield
 

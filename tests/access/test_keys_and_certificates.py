@@ -1,0 +1,158 @@
+"""API keys and client certificates: known ones come in, by the file as it is now; TLS stays TLS."""
+
+import asyncio
+import json
+import os
+import ssl
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from radrag.access.callers import Callers, digest, made
+from radrag.access.certificates import server_credentials
+from radrag.access.channels import Files, channel_credentials
+from radrag.access.identity import Known
+from radrag.access.opening import Access
+from radrag.errors import Unauthenticated
+from radrag.settings import SettingError
+from tests.access.authority import Authority
+from tests.access.doors import behind, seen
+
+KEY = made("pacs")
+READER = {"sub": "pacs-1", "roles": ["reader"]}
+
+
+def file_of(
+    path: Path,
+    keys: Sequence[Mapping[str, object]] = (),
+    certificates: Sequence[Mapping[str, object]] = (),
+) -> Path:
+    path.write_text(json.dumps({"keys": keys, "certificates": certificates}))
+    os.utime(path, ns=(os.stat(path).st_atime_ns, os.stat(path).st_mtime_ns + 1))
+    return path
+
+
+def keyed(tmp_path: Path, **more: object) -> Callers:
+    return Callers(
+        file_of(tmp_path / "callers.json", [{"id": "pacs", "sha256": digest(KEY), **READER, **more}])
+    )
+
+
+async def test_a_key_opens_and_only_its_hash_is_kept(tmp_path: Path) -> None:
+    callers = keyed(tmp_path)
+    assert KEY not in callers.path.read_text()
+    assert KEY not in repr(callers)
+    async with behind(Access(Known(callers=callers))) as address:
+        assert await seen(address, f"Bearer {KEY}") == "pacs-1|reader|"
+        for wrong in (made("pacs"), KEY[:-1], KEY + "x", KEY.replace("pacs", "ris"), "radrag__"):
+            assert await seen(address, f"Bearer {wrong}") == "KEY_UNKNOWN", wrong
+
+
+def test_a_key_ends_on_its_day(tmp_path: Path) -> None:
+    today = str(datetime.now(UTC).date())
+    with pytest.raises(Unauthenticated, match="expired"):
+        keyed(tmp_path, expires=today).by_key(KEY)
+    assert keyed(tmp_path, expires="2999-01-01").by_key(KEY).subject == "pacs-1"
+
+
+def test_a_changed_file_counts_at_once_and_a_broken_one_changes_nothing(tmp_path: Path) -> None:
+    callers = keyed(tmp_path)
+    callers.path.write_text("{")
+    assert callers.by_key(KEY).subject == "pacs-1"
+    file_of(callers.path)
+    with pytest.raises(Unauthenticated):
+        callers.by_key(KEY)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "JSONDecodeError"),
+        ('{"keys": [{"id": "a", "sha256": "secret", "sub": "a"}]}', "64 hex digits"),
+        ('{"keys": [{"id": "a", "sub": "a"}]}', "sha256"),
+        ('{"certificates": [{"name": "gateway"}]}', "sub"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_at_the_start(text: str, complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "callers.json").write_text(text)
+    with pytest.raises(SettingError, match=f"RADRAG_CALLERS_FILE .*{complaint}"):
+        Callers(tmp_path / "callers.json")
+
+
+async def test_a_client_certificate_says_who_calls_and_a_service_acts_for_its_caller(tmp_path: Path) -> None:
+    ours = Authority(tmp_path / "ours")
+    rows = [{"name": "gateway", "sub": "gateway", "roles": ["service"]}, {"name": "pacs", **READER}]
+    callers = Callers(file_of(tmp_path / "callers.json", [], rows))
+    async with behind(Access(Known(callers=callers), ours.files("server", ours.path))) as address:
+        gateway, pacs, stranger = (ours.files(name, ours.path) for name in ("gateway", "pacs", "stranger"))
+        assert await seen(address, tls=pacs, radrag_subject="root", radrag_roles="admin") == "pacs-1|reader|"
+        assert await seen(address, tls=gateway, radrag_subject="anna", radrag_roles="reader") == (
+            "anna|reader|gateway"
+        )
+        assert await seen(address, tls=stranger) == "NO_CREDENTIAL"
+        assert await seen(address, "Bearer wrong", tls=gateway) == "NO_CREDENTIAL"
+
+
+async def test_plaintext_another_authority_and_no_certificate_are_refused(tmp_path: Path) -> None:
+    ours, theirs = Authority(tmp_path / "ours"), Authority(tmp_path / "theirs")
+    callers = Callers(file_of(tmp_path / "callers.json", [], [{"name": "pacs", **READER}]))
+    async with behind(Access(Known(callers=callers), ours.files("server", ours.path))) as address:
+        assert await seen(address) == "UNAVAILABLE"
+        assert await seen(address, tls=Files(authority=ours.path)) == "UNAVAILABLE"
+        forged = theirs.files("pacs", ours.path)
+        assert await seen(address, tls=forged) == "UNAVAILABLE"
+        expired = ours.files("pacs", ours.path, days=-1)
+        assert await seen(address, tls=expired) == "UNAVAILABLE"
+        misled = ours.files("pacs", theirs.path)  # trusts another CA than the server's
+        assert await seen(address, tls=misled) == "UNAVAILABLE"
+
+
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion:DeprecationWarning")
+async def test_old_protocols_are_refused(tmp_path: Path) -> None:
+    ours = Authority(tmp_path / "ours")
+    async with behind(Access(Known(callers=keyed(tmp_path)), ours.files("server"))) as address:
+        port = int(address.rpartition(":")[2])
+        _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=_at_most(ssl.TLSVersion.TLSv1_2))
+        writer.close()
+        for newest in (ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1):
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                await asyncio.open_connection("127.0.0.1", port, ssl=_at_most(newest))
+
+
+def _at_most(newest: ssl.TLSVersion) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    context.set_alpn_protocols(["h2"])
+    context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+    context.maximum_version = newest
+    return context
+
+
+async def test_a_renewed_certificate_is_shown_without_a_restart(tmp_path: Path) -> None:
+    old, new = Authority(tmp_path / "old"), Authority(tmp_path / "new")
+    files, callers = old.files("server"), keyed(tmp_path)
+    async with behind(Access(Known(callers=callers), files)) as address:
+        assert await seen(address, f"Bearer {KEY}", Files(authority=old.path)) == "pacs-1|reader|"
+        assert files.certificate
+        assert files.key
+        renewed = new.files("server")
+        assert renewed.certificate
+        assert renewed.key
+        files.key.write_bytes(renewed.key.read_bytes())  # half of the renewal: the old one stays in use
+        assert await seen(address, f"Bearer {KEY}", Files(authority=old.path)) == "pacs-1|reader|"
+        files.certificate.write_bytes(renewed.certificate.read_bytes())
+        assert await seen(address, f"Bearer {KEY}", Files(authority=new.path)) == "pacs-1|reader|"
+        assert await seen(address, f"Bearer {KEY}", Files(authority=old.path)) == "UNAVAILABLE"
+
+
+def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    ours = Authority(tmp_path / "ours")
+    mixed = Files(ours.files("a").certificate, ours.files("b").key)
+    for files in (mixed, Files(tmp_path / "none.pem", tmp_path / "none.key")):
+        with pytest.raises(SettingError, match=r"RADRAG_TLS_CERT_FILE|TLS files"):
+            server_credentials(files)
+    with pytest.raises(SettingError, match="TLS files"):
+        channel_credentials(Files(authority=tmp_path / "none.pem"))
