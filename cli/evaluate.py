@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from cli import places
+from cli import evaluate_arguments, places
 from cli.exits import Exit
 from cli.terminal import Terminal
 from evaluation.calibrate import KEEP, NoThreshold
@@ -53,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     _markdown(commands)
     _ocr(commands)
     _parse(commands)
+    evaluate_arguments.add(commands)
     return top
 
 

@@ -1,0 +1,46 @@
+"""Arguments of the measurements that need people, spans, a judge or a grid."""
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add(commands: Commands) -> None:
+    """Adds them all."""
+    _sample_size(commands)
+    _experts(commands)
+
+
+def _sample_size(commands: Commands) -> None:
+    command = commands.add_parser("sample-size", help="how many questions show a share (Cochran)")
+    command.set_defaults(module="cli.evaluate_sample_size")
+    command.add_argument("--margin", type=float, default=0.05, help="half the interval's width (0.05)")
+    command.add_argument("--confidence", type=float, default=0.95, help="of the interval (0.95)")
+    command.add_argument("--share", type=float, default=0.5, help="expected; 0.5 asks for the most (0.5)")
+    command.add_argument("--population", type=int, metavar="N", help="questions there are in all")
+
+
+def _experts(commands: Commands) -> None:
+    command = commands.add_parser("experts", help="a study with raters: plan, import, report")
+    command.set_defaults(module="cli.evaluate_experts")
+    steps = command.add_subparsers(required=True, dest="step", metavar="STEP")
+    plan = steps.add_parser("plan", help="deal questions to groups of raters, write a sheet for each")
+    plan.add_argument("questions", type=Path, help="JSONL: id, department, author, question, answer, sources")
+    plan.add_argument("raters", type=Path, help="CSV with the columns rater and department")
+    plan.add_argument("folder", type=Path, help="where plan.json and the sheets go")
+    plan.add_argument("--study", choices=("ratings", "hallucinations"), default="ratings")
+    plan.add_argument("--groups", type=int, default=4, metavar="N", help="groups of raters (4)")
+    plan.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed, the same plan (0)")
+    back = steps.add_parser("import", help="read the sheets that came back")
+    back.add_argument("folder", type=Path, help="with plan.json")
+    back.add_argument("sheets", type=Path, help="folder of filled-in .xlsx")
+    report = steps.add_parser("report", help="means, agreement, differences, the judge against the experts")
+    report.add_argument("folder", type=Path, help="with plan.json and ratings.jsonl")
+    report.add_argument(
+        "--judge", type=Path, metavar="FILE", help="JSON of `radrag eval answers`, to set beside the experts"
+    )
+    form = report.add_mutually_exclusive_group()
+    form.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    form.add_argument("--json", action="store_true", help="print JSON")
