@@ -4,6 +4,7 @@ import asyncio
 import os
 import random
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -12,7 +13,9 @@ from cli import ports
 from cli.model_environment import MODEL_REPOSITORY, ModelEnvironment
 from cli.process import Child
 from cli.triton_server import TritonNotReady, TritonServer
-from tests.otlp import Receiver, receiving
+
+if TYPE_CHECKING:
+    from tests.otlp import Receiver
 
 # RADRAG_TEST_RANDOM=1 looks for new counterexamples; a plain run is the same everywhere.
 hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -24,14 +27,17 @@ OTHERS = ("lexical_late_interaction", "extractive")
 
 
 @pytest.fixture(scope="session")
-def collector() -> Iterator[Receiver]:
+def collector() -> "Iterator[Receiver]":
     """Where all processes of the run send their spans."""
+    # Not in the model servers' environment, where the PyTorch tests run.
+    from tests.otlp import receiving  # noqa: PLC0415
+
     with receiving() as one:
         yield one
 
 
 @pytest.fixture(scope="session")
-def triton(tmp_path_factory: pytest.TempPathFactory, collector: Receiver) -> Iterator[TritonServer]:
+def triton(tmp_path_factory: pytest.TempPathFactory, collector: "Receiver") -> Iterator[TritonServer]:
     """The CPU models, READY. A test that kills it starts it again: `kill()`, then `await start()`."""
     if not ModelEnvironment().ready:
         pytest.fail("the model servers are not set up, or from other requirements: run `make models`")
