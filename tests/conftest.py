@@ -30,7 +30,7 @@ OTHERS = ("lexical_late_interaction", "extractive")
 def collector() -> "Iterator[Receiver]":
     """Where all processes of the run send their spans."""
     # Not in the model servers' environment, where the PyTorch tests run.
-    from tests.otlp import receiving  # noqa: PLC0415
+    from tests.otlp import receiving
 
     with receiving() as one:
         yield one
