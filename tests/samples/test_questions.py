@@ -18,6 +18,7 @@ DOCUMENTS = {
 }
 FUNCTIONAL = load(HERE / "questions.jsonl")
 CALIBRATION = load(HERE / "calibration.jsonl")
+FITTING = load(HERE / "fitting.jsonl")
 BOTH = pytest.mark.parametrize("questions", [FUNCTIONAL, CALIBRATION], ids=["functional", "calibration"])
 
 
@@ -43,6 +44,33 @@ def test_at_least_16_functional_questions_are_unanswerable_in_every_topic_and_bo
     assert len(unanswerable) >= 16
     assert min(Counter(question.topic for question in unanswerable).values()) >= 2
     assert min(Counter(question.language for question in unanswerable).values()) >= 8
+
+
+def test_the_fitting_questions_are_many_and_of_every_kind() -> None:
+    assert len(FITTING) > 2_800
+    assert len({question.id for question in FITTING}) == len({question.text for question in FITTING})
+    kinds = Counter((question.language, question.answerable) for question in FITTING)
+    assert len(kinds) == 4
+    assert max(kinds.values()) < 1.1 * min(kinds.values())
+    assert sum(question.cross_language for question in FITTING) > 500
+    assert {name for question in FITTING for name in documents_of(question)} == set(DOCUMENTS)
+
+
+def test_each_quote_of_a_fitting_question_stands_in_its_built_document(built: Path) -> None:
+    """Not once alone: the judge is shown every statement that holds it."""
+    texts = {name: words_of(built / entry["file"]) for name, entry in DOCUMENTS.items()}
+    quotes = {quote for question in FITTING for alternative in question.evidence for quote in alternative}
+    assert [quote for quote in quotes if quote.text not in texts[quote.document]] == []
+
+
+@pytest.mark.parametrize("judging", [FUNCTIONAL, CALIBRATION], ids=["functional", "calibration"])
+def test_no_fitting_question_repeats_one_that_judges(judging: list[Question]) -> None:
+    """Neither the same words in another order nor nearly the same ones."""
+    seen = [(words(one), one.id) for one in judging]
+    for other in FITTING:
+        read = words(other)
+        for wanted, name in seen:
+            assert len(wanted & read) < 0.6 * len(wanted | read), (other.id, name)
 
 
 @BOTH
