@@ -8,7 +8,7 @@ PROTOS = $(shell cd protos && find . -name '*.proto' -printf '%P\n' | sort)
 UP ?= --insecure-dev
 EXTRAS := gateway,retrieval,ingest,evaluation,console
 # Tests that compute with PyTorch run in the model servers' environment; in the main one they skip.
-TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py)
+TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py extractive_alignment.py)
 
 PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 

@@ -1,7 +1,7 @@
 """Which statements answer the question, and whether any does.
 
-Each statement's row gives it a weight; silence has a weight too. The weights were fitted together, so that
-where nothing answers silence wins.
+Where no statement's log odds reach `silence`, nothing is quoted. It is set on questions that the network was
+not fitted on (`fit/train.py`).
 """
 
 import json
@@ -9,30 +9,36 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
-import numpy as np
-from e5_encoder import Floats
-from evidence import NAMES, Evidence
+from alignment import Alignment
+from evidence import Evidence
+from question import Question
 
 # More than one is quoted where the others are nearly as good as the best (in log odds).
-MOST_QUOTES, NEARLY = 3, 1.5
+MOST_QUOTES, NEARLY = 3, 1.0
 
 
 class Judge(NamedTuple):
-    """weights: [len(NAMES)]. silence: the log odds that a statement must reach."""
+    """alignments: networks whose log odds are averaged. silence: what a statement must reach."""
 
-    weights: Floats
+    alignments: Sequence[Alignment]
     silence: float
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """From the JSON that `fit.py` writes; ValueError where it was fitted on other features."""
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        if tuple(stored["features"]) != NAMES:
-            raise ValueError(f"{path.name} was fitted on other features")
-        return cls(np.array(stored["weights"], np.float32), float(stored["silence"]))
+    def load(cls, folder: Path) -> Self:
+        """From alignment.npz and judge.json in `folder`."""
+        stored = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+        return cls(Alignment.load(folder / "alignment.npz"), float(stored["silence"]))
 
-    def chosen(self, found: Sequence[Evidence]) -> list[Evidence]:
+    def odds(self, asked: Question, found: Sequence[Evidence]) -> list[float]:
+        """Of each statement, above those that it must reach."""
+        members = len(self.alignments)
+        return [
+            sum(network.odds(asked, one) for network in self.alignments) / members - self.silence
+            for one in found
+        ]
+
+    def chosen(self, asked: Question, found: Sequence[Evidence]) -> list[Evidence]:
         """The statements to quote, best first; none where no answer is sure enough."""
-        odds = {index: float(one.row @ self.weights) - self.silence for index, one in enumerate(found)}
+        odds = dict(enumerate(self.odds(asked, found)))
         best = sorted(odds, key=lambda index: -odds[index])[:MOST_QUOTES]
         return [found[index] for index in best if odds[index] >= max(0.0, odds[best[0]] - NEARLY)]
