@@ -1,34 +1,69 @@
 """`radrag eval adversarial`: how many answers that try to pass as supported the gateway's checks catch.
 
-Nothing runs behind it: the checks are pure.
+Each suite is a file and has its own rows. Nothing runs behind it: the checks are pure.
 """
 
 import argparse
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
+from cli import places
 from cli.exits import Exit
 from cli.terminal import Terminal
 from evaluation import adversarial
-from evaluation.adversarial import Case, Seen, Source
+from evaluation.adversarial import Case, Rate, Seen, Source
 from gateway.answer import Kind, Outcome, Prompt
 from gateway.passage import Document, Passage, Scores
 from gateway.verify import Verification
 
+SUITES = tuple(
+    places.ROOT / "evaluation" / name for name in ("adversarial.yaml", "adversarial_independent.yaml")
+)
+"""The second was written without knowing the checks or the first."""
+
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
-    """Prints a row per kind, then the cases that went wrong. Status 1 when a kind is below `--least`."""
-    cases = adversarial.load(given.cases)
-    rates, wrong = adversarial.rates(cases, seen)
+    """Prints a row per suite and kind, then the cases that went wrong. Status 1 when one is too low."""
+    suites = [_measured(path) for path in given.cases or SUITES]
     if given.json:
-        screen.json({"kinds": [asdict(one) for one in rates], "wrong": [one.answer for one in wrong]})
+        screen.json({"suites": [one.as_json() for one in suites]})
     else:
-        rows = [[one.kind, str(one.cases), str(one.right), f"{100 * one.share:.1f} %"] for one in rates]
-        screen.table(("kind", "cases", "right", "share"), rows)
-        for case in wrong:
-            screen.text(f"wrong: {case.kind}: {case.answer}")
-    return Exit.FAILURE if any(one.share < given.least for one in rates) else Exit.OK
+        screen.table(
+            ("suite", "kind", "cases", "right", "share"), [row for one in suites for row in one.rows()]
+        )
+        for one in suites:
+            for case in one.wrong:
+                screen.text(f"wrong: {one.name}: {case.kind}: {case.answer}")
+    least = {adversarial.TRUE: given.least_true}
+    low = [rate for one in suites for rate in one.rates if rate.share < least.get(rate.kind, given.least)]
+    return Exit.FAILURE if low else Exit.OK
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What came of one file: its name, the rates of its kinds, and the cases that went wrong."""
+
+    name: str
+    rates: list[Rate]
+    wrong: list[Case]
+
+    def rows(self) -> list[list[str]]:
+        """A row of the table for each kind."""
+        return [
+            [self.name, one.kind, str(one.cases), str(one.right), f"{100 * one.share:.1f} %"]
+            for one in self.rates
+        ]
+
+    def as_json(self) -> dict[str, object]:
+        """The same for a machine."""
+        kinds = [asdict(one) for one in self.rates]
+        return {"suite": self.name, "kinds": kinds, "wrong": [one.answer for one in self.wrong]}
+
+
+def _measured(path: Path) -> Suite:
+    return Suite(path.stem, *adversarial.rates(adversarial.load(path), seen))
 
 
 def seen(case: Case) -> Seen:
