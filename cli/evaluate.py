@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from cli import evaluate_arguments, places
+from cli import evaluate_arguments, evaluate_reading_arguments, places
 from cli.exits import Exit
 from cli.terminal import Terminal
 from evaluation.calibrate import KEEP, NoThreshold
@@ -50,9 +50,7 @@ def parser() -> argparse.ArgumentParser:
     _calibrate(commands)
     _scope(commands)
     _adversarial(commands)
-    _markdown(commands)
-    _ocr(commands)
-    _parse(commands)
+    evaluate_reading_arguments.add(commands)
     evaluate_arguments.add(commands)
     return top
 
@@ -148,50 +146,6 @@ def _adversarial(commands: Commands) -> None:
         "--least-true", type=float, default=0.75, metavar="SHARE",
         help="status 1 when fewer true answers pass (0.75)",
     )  # fmt: skip
-    command.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _ocr(commands: Commands) -> None:
-    command = commands.add_parser("ocr", help="letters misread on scanned pages made for it")
-    command.set_defaults(module="cli.evaluate_ocr")
-    pages = places.ROOT / "evaluation" / "scans.yaml"
-    command.add_argument("--pages", type=Path, default=pages, metavar="FILE", help="what stands on the pages")
-    command.add_argument(
-        "--skew", type=float, default=1.0, metavar="DEGREES", help="how far they lie askew (1)"
-    )
-    command.add_argument("--seed", type=int, default=7, metavar="N", help="of the noise (7)")
-    command.add_argument(
-        "--most", type=_rate, action="append", default=[], metavar="LANGUAGE=SHARE",
-        help="status 1 when more is misread, as ru=0.03; repeatable",
-    )  # fmt: skip
-    command.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _parse(commands: Commands) -> None:
-    command = commands.add_parser("parse", help="every file of a folder, parsed or refused with a reason")
-    command.set_defaults(module="cli.evaluate_parse")
-    command.add_argument("folder", type=Path)
-    command.add_argument("--limit", type=int, default=0, metavar="N", help="N files of each suffix at most")
-    command.add_argument("--at-once", type=int, default=2, metavar="N", help="files read at once (2)")
-    form = command.add_mutually_exclusive_group()
-    form.add_argument("--markdown", action="store_true", help="print a Markdown table")
-    form.add_argument("--json", action="store_true", help="print JSON, with each file")
-
-
-def _rate(text: str) -> tuple[str, float]:
-    language, _, share = text.partition("=")
-    try:
-        return language, float(share)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} must be like ru=0.03") from None
-
-
-def _markdown(commands: Commands) -> None:
-    command = commands.add_parser("markdown", help="main text of web pages, cells of tables")
-    command.set_defaults(module="cli.evaluate_markdown")
-    data = places.ROOT.parent / "shared" / "data"
-    command.add_argument("--data", type=Path, default=data, metavar="FOLDER")
-    command.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N of each set")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 

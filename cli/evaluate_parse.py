@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import gzip
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -33,17 +34,29 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     """Parses the files. Status 1 when one failed otherwise than by being refused."""
     settings = Settings.from_environ(environ)
     care = Care(settings.parse_files_each, settings.parse_seconds, settings.parse_megabytes)
-    paths = list(files_in(given.folder, given.limit))
+    paths = {path.relative_to(given.folder).as_posix(): path for path in files_in(given.folder, given.limit)}
+    known = {one.name: one for one in kept(given.rows)}
+    left = [path for name, path in paths.items() if name not in known]
     async with Reader(given.at_once, care, reading(settings)) as reader:
         slots, parse = asyncio.Semaphore(given.at_once), parser(reader.parse)
-        work = [tried(path, given.folder, parse, slots, screen) for path in paths]
-        files = await asyncio.gather(*work)
+        work = [tried(path, given.folder, parse, slots) for path in left]
+        for at, done in enumerate(asyncio.as_completed(work), 1):
+            one = await done
+            known[one.name] = one
+            keep(given.rows, one)
+            screen.note(f"{at}/{len(left)} {one.name} {one.seconds:.1f} s")
+    files = [known[name] for name in paths]
     if given.json:
         formats = [asdict(one) for one in by_format(files)]
         screen.json({**provenance(ROOT), "formats": formats, "files": [asdict(one) for one in files]})
     else:
         shown(screen, files, given.markdown)
-    return Exit.FAILURE if any(one.refused.startswith("internal") for one in files) else Exit.OK
+    return Exit.FAILURE if any(map(is_fault, files)) else Exit.OK
+
+
+def is_fault(one: File) -> bool:
+    """Whether it failed otherwise than by being refused."""
+    return one.refused.startswith("internal")
 
 
 def files_in(folder: Path, limit: int) -> Iterator[Path]:
@@ -60,11 +73,27 @@ def suffix(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix.lower().lstrip(".")
 
 
-async def tried(path: Path, folder: Path, parse: Parse, slots: asyncio.Semaphore, screen: Terminal) -> File:
+def kept(rows: Path | None) -> list[File]:
+    """The rows of an earlier run. A last line that was not written whole is cut off."""
+    if rows is None or not rows.exists():
+        return []
+    *lines, rest = rows.read_text("utf-8").split("\n")
+    if rest:
+        rows.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return [File(**json.loads(line)) for line in lines]
+
+
+def keep(rows: Path | None, one: File) -> None:
+    """Adds a row; not one of our own faults, which the next run tries again."""
+    if rows is not None and not is_fault(one):
+        with rows.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(one), ensure_ascii=False) + "\n")
+
+
+async def tried(path: Path, folder: Path, parse: Parse, slots: asyncio.Semaphore) -> File:
     """What became of one file."""
     name, kind = path.relative_to(folder).as_posix(), SUFFIXES.get(f".{suffix(path)}", suffix(path))
     async with slots:
-        screen.progress(name)
         started = perf_counter()
         try:
             source = await asyncio.to_thread(opened, path)

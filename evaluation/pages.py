@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 WORD = re.compile(r"\w+")
 HEADING = re.compile(r"^#{1,6} +(.+)$", re.M)
+FENCED = re.compile(r"^```.*?^```$", re.S | re.M)
 ALIKE = 0.85  # likeness from which two headings are one: numbers and hyphens differ between editions
 
 
@@ -44,8 +45,9 @@ def true_cells(xml: bytes) -> list[str]:
 
 
 def headings(markdown: str) -> list[str]:
-    """The words of each heading."""
-    return [" ".join(words(title)) for title in HEADING.findall(markdown)]
+    """The words of each heading that has some; a comment in code is none."""
+    found = (" ".join(words(title)) for title in HEADING.findall(FENCED.sub("", markdown)))
+    return [title for title in found if title]
 
 
 def matched(found: Sequence[str], wanted: Sequence[str]) -> tuple[float, float]:

@@ -22,7 +22,7 @@ def test_cells_of_a_table_and_of_its_truth() -> None:
 
 
 def test_headings_match_once_and_nearly() -> None:
-    assert headings("# One\ntext\n## Two three\n") == ["one", "two three"]
+    assert headings("# One\ntext\n```\n# make\n```\n## Two three\n# …\n") == ["one", "two three"]
     assert matched(["dose limits", "dose limits", "noise"], ["dose limit", "order"]) == (1 / 3, 1 / 2)
 
 

@@ -1,0 +1,58 @@
+"""`radrag eval parse`: a row for each file, a line as each ends, and a second run that goes on."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.evaluate import run
+from cli.evaluate_parse import keep, kept
+from cli.exits import Exit
+from cli.terminal import Terminal
+from evaluation.formats import File
+from tests.cli import screens
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.md").write_text("# Doses\n\n## Limits\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n")
+    (tmp_path / "in" / "b.txt").write_text("")
+    (tmp_path / "in" / "c.xyz").write_text("of no known suffix")
+    return tmp_path
+
+
+async def parsed(folder: Path) -> tuple[int, Terminal, dict[str, dict[str, object]]]:
+    screen = screens.pipe()
+    words = ["parse", str(folder / "in"), "--json", "--rows", str(folder / "rows.jsonl")]
+    status = await run(argparse.Namespace(words=words), screen, {})
+    return status, screen, {one["name"]: one for one in json.loads(screens.out(screen))["files"]}
+
+
+async def test_each_file_is_read_or_refused_with_a_reason(folder: Path) -> None:
+    status, screen, files = await parsed(folder)
+    assert status == Exit.OK
+    assert (files["a.md"]["headings"], files["a.md"]["tables"], files["a.md"]["refused"]) == (2, 1, "")
+    assert str(files["b.txt"]["refused"]).startswith("size: ")
+    assert files.keys() == {"a.md", "b.txt"}
+    assert [line.split(" ")[0] for line in screens.err(screen).splitlines()] == ["1/2", "2/2"]
+
+
+async def test_a_second_run_reads_only_what_has_no_row(folder: Path) -> None:
+    _, _, first = await parsed(folder)
+    (folder / "in" / "d.md").write_text("# New\n")
+    _, screen, second = await parsed(folder)
+    assert second.keys() == {"a.md", "b.txt", "d.md"}
+    assert {name: second[name] for name in first} == first
+    assert screens.err(screen).startswith("1/1 d.md ")
+
+
+def test_neither_half_a_row_nor_a_fault_of_ours_is_taken_up(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    keep(rows, File("a.md", "markdown", seconds=1.5))
+    keep(rows, File("b.md", "markdown", refused="internal error (KeyError)"))
+    rows.write_text(rows.read_text() + '{"name": "c.m')
+    assert kept(rows) == [File("a.md", "markdown", seconds=1.5)]
+    keep(rows, File("d.md", "markdown"))
+    assert [one.name for one in kept(rows)] == ["a.md", "d.md"]
