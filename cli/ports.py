@@ -25,6 +25,11 @@ def split(address: str) -> tuple[str, int]:
     return host, int(port)
 
 
+def each(address: str) -> list[str]:
+    """The addresses of a list as gRPC takes it, `ipv4:HOST:PORT,HOST:PORT`; a single one as it is."""
+    return address.removeprefix("ipv4:").removeprefix("dns:///").split(",")
+
+
 def free(port: Port) -> bool:
     """Whether a server could listen there now."""
     family = socket.AF_INET6 if ":" in port.host else socket.AF_INET

@@ -1,4 +1,8 @@
-"""What runs in the cpu profile: one Triton with the three models, retrieval, gateway, ingest; their ports."""
+"""What runs: retrieval, gateway, ingest, and a Triton for each address that a role names on this machine.
+
+Where all roles name one address, as by default, one Triton serves them all. A role whose address is
+elsewhere, or names several servers, is somebody else's to run.
+"""
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -9,6 +13,7 @@ from cli import health, places, ports, quiet, triton_server
 from cli.ports import Port
 from cli.process import Child
 from cli.supervision import Service
+from radrag.call import on_loopback
 from radrag.settings import Settings
 
 METRICS_ABOVE = 200  # a service's metrics port above its own
@@ -35,7 +40,7 @@ def profile(settings: Settings, environ: Mapping[str, str]) -> Profile:
     home = places.home(settings, environ)
     child_environ = _environ(settings, environ)
     services = [
-        _triton(settings, child_environ, home),
+        *_model_servers(settings, child_environ, home),
         _own("retrieval", settings.retrieval_address, child_environ, home),
         _own("gateway", settings.gateway_address, child_environ, home),
         _own("ingest", settings.ingest_address, child_environ, home),
@@ -44,8 +49,34 @@ def profile(settings: Settings, environ: Mapping[str, str]) -> Profile:
 
 
 def models(settings: Settings) -> tuple[str, ...]:
-    """The models behind the three roles, each once."""
-    return tuple(dict.fromkeys((settings.embedder_model, settings.reranker_model, settings.generator_model)))
+    """The models behind the roles, each once."""
+    return tuple(dict.fromkeys(model for _, _, model in _roles(settings)))
+
+
+def _roles(settings: Settings) -> list[tuple[str, str, str]]:
+    """Role, address, model of each role that Triton serves."""
+    roles = [
+        ("embedder", settings.embedder_url, settings.embedder_model),
+        ("reranker", settings.reranker_url, settings.reranker_model),
+        ("generator", settings.generator_url, settings.generator_model),
+    ]
+    return roles if settings.generator_kind == "triton" else roles[:2]
+
+
+def _model_servers(settings: Settings, environ: Mapping[str, str], home: Path) -> list[Service]:
+    roles = _roles(settings)
+    urls = dict.fromkeys(url for _, url, _ in roles)
+    return [
+        _triton(
+            "triton" if len(urls) == 1 else next(role for role, one, _ in roles if one == url),
+            url,
+            tuple(dict.fromkeys(model for _, one, model in roles if one == url)),
+            environ,
+            home,
+        )
+        for url in urls
+        if on_loopback(url)
+    ]
 
 
 def _own(name: str, address: str, environ: Mapping[str, str], home: Path) -> Service:
@@ -68,22 +99,22 @@ def _serving(name: str, address: str) -> Callable[[], Awaitable[Sequence[str]]]:
     return missing
 
 
-def _triton(settings: Settings, environ: Mapping[str, str], home: Path) -> Service:
-    host, grpc_port = ports.split(settings.embedder_url)
-    wanted = models(settings)
+def _triton(name: str, url: str, wanted: tuple[str, ...], environ: Mapping[str, str], home: Path) -> Service:
+    host, grpc_port = ports.split(url)
 
     async def missing() -> Sequence[str]:
-        return await health.models_not_ready(settings.embedder_url, wanted)
+        return await health.models_not_ready(url, wanted)
 
+    server = "model server" if name == "triton" else name
     return Service(
-        child=Child("triton", home),
+        child=Child(name, home),
         command=triton_server.command(wanted, host, grpc_port, traces=environ.get(TRACES, "")),
         environ=triton_server.environ(environ),
         folder=places.ROOT,
         ports=[
-            Port(host, grpc_port, "model server gRPC"),
-            Port(host, grpc_port - 1, "model server HTTP"),
-            Port(host, grpc_port + 1, "model server metrics"),
+            Port(host, grpc_port, f"{server} gRPC"),
+            Port(host, grpc_port - 1, f"{server} HTTP"),
+            Port(host, grpc_port + 1, f"{server} metrics"),
         ],
         missing=missing,
     )

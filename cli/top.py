@@ -41,7 +41,7 @@ def pages(settings: Settings) -> list[str]:
     ours = (settings.gateway_address, settings.retrieval_address, settings.ingest_address)
     models = (settings.embedder_url, settings.reranker_url, settings.generator_url)
     above = [(one, services.METRICS_ABOVE) for one in ours] + [(one, 1) for one in models]
-    split = [(*ports.split(address), more) for address, more in above]
+    split = [(*ports.split(one), more) for address, more in above for one in ports.each(address)]
     return list(dict.fromkeys(f"{host}:{port + more}" for host, port, more in split))
 
 

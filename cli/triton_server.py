@@ -17,6 +17,8 @@ from cli.process import Child
 
 # A model process needs seconds to let its weights go; cut short, it leaves shared memory behind.
 EXIT_SECONDS = 15
+# Callers connect anew after so long and then find a new replica; what runs on the old connection may end.
+CONNECTION_SECONDS, GRACE_SECONDS = 30, 600
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where Triton keeps it, not a file of ours
 
 
@@ -46,6 +48,8 @@ def command(
         *(f"--{protocol}-address={host}" for protocol in ports),
         *(f"--{protocol}-port={port}" for protocol, port in ports.items()),
         f"--exit-timeout-secs={EXIT_SECONDS}",
+        f"--grpc-max-connection-age={CONNECTION_SECONDS * 1000}",
+        f"--grpc-max-connection-age-grace={GRACE_SECONDS * 1000}",
         "--allow-gpu-metrics=false",
         *(tracing(traces) if traces else ()),
     )

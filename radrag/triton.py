@@ -19,6 +19,17 @@ from radrag.errors import DeadlineExceeded, InvalidArgument, ModelUnavailable, O
 
 Vectors = NDArray[np.float32]
 
+# A role's name may stand for many replicas: calls take turns, and the name is asked again soon after a server
+# has let its connection go, so that a new replica is found. Given any options, tritonclient drops its own.
+CHANNEL: list[tuple[str, int | str]] = [
+    ("grpc.lb_policy_name", "round_robin"),
+    ("grpc.dns_min_time_between_resolutions_ms", 5000),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 5000),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+]
+
 
 @dataclass(frozen=True)
 class Embedding:
@@ -48,10 +59,13 @@ class Piece:
 
 
 class ModelServer:
-    """One Triton server, one connection for the life of the process. `role` names it in errors."""
+    """One role's Triton: one server, or all behind the name or the list (`ipv4:HOST:PORT,…`) that `url` is.
+
+    `role` names it in errors.
+    """
 
     def __init__(self, url: str, role: str) -> None:
-        self._client = aio.InferenceServerClient(url)
+        self._client = aio.InferenceServerClient(url, channel_args=CHANNEL)
         self._role = role
 
     async def close(self) -> None:

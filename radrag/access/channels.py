@@ -16,6 +16,12 @@ from radrag import call
 from radrag.call import on_loopback
 from radrag.settings import SettingError
 
+# A name may stand for many replicas: calls take turns, and a new replica is found within a minute.
+BALANCED: list[tuple[str, int | str]] = [
+    ("grpc.lb_policy_name", "round_robin"),
+    ("grpc.dns_min_time_between_resolutions_ms", 5000),
+]
+
 
 class Wanted(Protocol):
     """The settings this reads; see radrag.settings for what they mean."""
@@ -77,10 +83,10 @@ def channel(
     tls: Files | None,
     options: Iterable[tuple[str, int | str]] = (),
 ) -> aio.Channel:
-    """A channel with TLS when there is some."""
+    """A channel with TLS when there is some, to all replicas behind the address."""
     if tls is None:
-        return aio.insecure_channel(address, options=list(options))
-    return aio.secure_channel(address, channel_credentials(tls), options=list(options))
+        return aio.insecure_channel(address, options=[*BALANCED, *options])
+    return aio.secure_channel(address, channel_credentials(tls), options=[*BALANCED, *options])
 
 
 def channel_files(settings: Wanted) -> Files | None:

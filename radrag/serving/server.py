@@ -25,7 +25,8 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 MESSAGE_BYTES = 16 * 1024 * 1024
 
-# Two processes must not share a port unnoticed; a dead peer is found within a minute and a half.
+# Two processes must not share a port unnoticed; a dead peer is found within a minute and a half. Callers are
+# asked to connect anew now and then, so that those who balance find a new replica; running calls may end.
 OPTIONS: list[tuple[str, int]] = [
     ("grpc.so_reuseport", 0),
     ("grpc.max_receive_message_length", MESSAGE_BYTES),
@@ -33,6 +34,8 @@ OPTIONS: list[tuple[str, int]] = [
     ("grpc.keepalive_timeout_ms", 20_000),
     ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
     ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.max_connection_age_ms", 30_000),
+    ("grpc.max_connection_age_grace_ms", 600_000),
 ]
 
 

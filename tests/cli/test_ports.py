@@ -38,3 +38,8 @@ def test_an_address_that_is_none_is_named(address: str) -> None:
 def test_an_address_is_split_at_its_last_colon() -> None:
     assert ports.split("127.0.0.1:50051") == ("127.0.0.1", 50051)
     assert ports.split("[::1]:50051") == ("[::1]", 50051)
+
+
+def test_a_list_of_replicas_is_read_one_by_one() -> None:
+    assert ports.each("ipv4:10.0.0.1:8001,10.0.0.2:8001") == ["10.0.0.1:8001", "10.0.0.2:8001"]
+    assert ports.each("127.0.0.1:8001") == ["127.0.0.1:8001"]

@@ -30,6 +30,33 @@ def test_the_model_server_loads_the_models_of_the_three_roles_each_once() -> Non
     assert "--load-model=e5_small --load-model=lexical_late_interaction --load-model=extractive" in command
 
 
+def test_roles_with_addresses_of_their_own_are_served_apart() -> None:
+    apart = {
+        "RADRAG_EMBEDDER_URL": "127.0.0.1:8001",
+        "RADRAG_RERANKER_URL": "127.0.0.1:8011",
+        "RADRAG_GENERATOR_URL": "127.0.0.1:8021",
+    }
+    found = profile(**apart)
+    assert [child.name for child in found.children][:3] == ["embedder", "reranker", "generator"]
+    loaded = [
+        [part.removeprefix("--load-model=") for part in service.command if part.startswith("--load-model=")]
+        for service in found.services[:3]
+    ]
+    assert loaded == [["e5_small"], ["lexical_late_interaction"], ["extractive"]]
+    numbers = [port.number for service in found.services[:3] for port in service.ports]
+    assert sorted(numbers) == [*range(8000, 8003), *range(8010, 8013), *range(8020, 8023)]
+
+
+@pytest.mark.parametrize("url", ["gpu1.example:8001", "ipv4:10.0.0.1:8001,10.0.0.2:8001"])
+def test_a_model_server_elsewhere_is_not_started_here(url: str) -> None:
+    found = profile(RADRAG_EMBEDDER_URL=url)
+    assert [child.name for child in found.children] == ["reranker", "retrieval", "gateway", "ingest"]
+
+
+def test_a_generator_with_another_api_needs_no_triton() -> None:
+    assert "extractive" not in " ".join(profile(RADRAG_GENERATOR_KIND="openai").services[0].command)
+
+
 def test_addresses_move_with_their_settings() -> None:
     found = profile(RADRAG_GATEWAY_ADDRESS="0.0.0.0:6000")
     assert [(port.host, port.number) for port in found.services[2].ports] == [

@@ -42,6 +42,8 @@ async def environ() -> AsyncIterator[dict[str, str]]:
         "RADRAG_GATEWAY_ADDRESS": NOBODY,
         "RADRAG_INGEST_ADDRESS": NOBODY,
         "RADRAG_EMBEDDER_URL": NOBODY,
+        "RADRAG_RERANKER_URL": NOBODY,
+        "RADRAG_GENERATOR_URL": NOBODY,
         "RADRAG_HOME": "/nonexistent",
     }
     await server.stop()

@@ -1,0 +1,154 @@
+"""The images: what each would hold, and its Python steps run for real in a fresh environment.
+
+No container engine is needed: the steps are read from the Dockerfile itself. It takes minutes a target, and is done
+for those that RADRAG_TEST_IMAGES names, as `make prove` does.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from cli import model_environment, model_server
+from cli.places import ROOT
+from radrag.settings import Settings
+from tests.deploy import dockerfile
+
+FILE = dockerfile.read(ROOT / "deploy" / "Dockerfile")
+SERVICES = ("gateway", "retrieval", "ingest")
+TARGETS = (*SERVICES, "model-server", "model-server-gpu", "generator-gpu")
+HEAVY = {"torch", "docling-slim", "docling-core", "transformers", "easyocr", "opencv-python"}
+MEGABYTE = 1_000_000
+ASKED = os.environ.get("RADRAG_TEST_IMAGES", "").split()
+
+
+def extras(target: str) -> set[str]:
+    install = next(one for one in FILE.commands(f"{target}-build") if " install " in one)
+    return set(re.search(r"\.\[([a-z,]+)\]", install)[1].split(","))  # type: ignore[index]
+
+
+def closure(wanted: set[str]) -> dict[str, Distribution]:
+    """Every package an install of radrag with these extras brings, as this locked environment has them."""
+    found: dict[str, Distribution] = {}
+    left, seen = [("radrag", frozenset(wanted))], set[tuple[str, frozenset[str]]]()
+    while left:
+        name, extras_of_it = one = left.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        found[name] = distribution(name)
+        for needed in map(Requirement, found[name].requires or []):
+            marker = needed.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in {"", *extras_of_it}):
+                left.append((canonicalize_name(needed.name), frozenset(needed.extras)))
+    return found
+
+
+def megabytes(found: dict[str, Distribution]) -> float:
+    files = [file for one in found.values() for file in one.files or []]
+    return (
+        sum(Path(str(file.locate())).stat().st_size for file in files if file.locate().is_file()) / MEGABYTE
+    )  # type: ignore[attr-defined]
+
+
+def test_every_target_of_the_deployment_is_there() -> None:
+    assert set(TARGETS) <= FILE.stages.keys()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_image_runs_as_root_and_each_base_is_an_argument(target: str) -> None:
+    chain = FILE.chain(target)
+    assert [rest for stage in chain for rest in stage.said("USER")][-1] == "10001:10001"
+    argument = re.fullmatch(r"\$\{(\w+)\}", chain[0].below)
+    assert argument, f"{target} stands on a fixed image"
+    assert re.fullmatch(r"[\w./-]+:[\w.-]*\d[\w.-]*", FILE.arguments[argument[1]])
+
+
+@pytest.mark.parametrize("target", [*SERVICES, "model-server"])
+def test_images_say_how_healthy_they_are_at_their_own_port(target: str) -> None:
+    (health,) = FILE.stages[target].said("HEALTHCHECK")
+    ports = re.findall(r"127\.0\.0\.1:(\d+)", health)
+    assert ports
+    assert set(ports) <= set(FILE.stages[target].said("EXPOSE")[0].split())
+
+
+@pytest.mark.parametrize("target", SERVICES)
+def test_settings_of_images_are_known_and_their_ports_exposed(target: str) -> None:
+    given = {name: value for name, value in FILE.settings(target).items() if name.startswith("RADRAG_")}
+    settings = Settings.from_environ(given)
+    port = int(getattr(settings, f"{target}_address").rpartition(":")[2])
+    assert FILE.stages[target].said("EXPOSE")[0].split() == [str(port + above) for above in (0, 100, 200)]
+    assert settings.metrics_host == "0.0.0.0"
+
+
+@pytest.mark.parametrize("target", ["gateway", "retrieval"])
+def test_the_answer_path_carries_no_document_parser_and_no_torch(target: str) -> None:
+    found = closure(extras(target))
+    assert not HEAVY & found.keys()
+    assert megabytes(found) < 250
+
+
+def test_ingest_reads_documents_and_has_no_torch() -> None:
+    found = closure(extras("ingest"))
+    assert "docling-slim" in found
+    assert not (HEAVY - {"docling-slim", "docling-core"}) & found.keys()
+
+
+def test_ocr_packages_are_those_of_set_up() -> None:
+    wanted = {"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-rus"}
+    assert wanted <= set(" ".join(FILE.commands("ingest")).split())
+    assert "tesseract-ocr" in (ROOT / "cli" / "setup.sh").read_text()
+
+
+def test_every_file_an_image_copies_exists_and_is_in_the_build_context() -> None:
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = {
+        word
+        for stage in FILE.stages.values()
+        for rest in stage.said("COPY")
+        if not rest.startswith("--from")
+        for word in rest.split()[:-1]
+    }
+    assert copied <= allowed
+    assert all((ROOT / one).exists() for one in copied)
+
+
+def test_the_model_servers_command_is_one_that_triton_takes() -> None:
+    (entry,) = FILE.stages["model-server"].said("ENTRYPOINT")
+    assert '"cli.model_server"' in entry
+    models = re.findall(r'"([a-z0-9_]+)"', FILE.stages["model-server"].said("CMD")[0])
+    command, _ = model_server.line(models, {})
+    assert [part for part in command if part.startswith("--load-model")] == [
+        f"--load-model={one}" for one in models
+    ]
+    assert all((model_environment.MODEL_REPOSITORY / one / "config.pbtxt").is_file() for one in models)
+
+
+@pytest.mark.skipif(not ASKED, reason="minutes a target: RADRAG_TEST_IMAGES names them, as in make prove")
+@pytest.mark.parametrize("target", ASKED or SERVICES)
+def test_a_target_builds_in_a_fresh_environment_and_starts(target: str, tmp_path: Path) -> None:
+    """The Dockerfile's own steps, in two other folders; then the service says what it lacks to start."""
+    source, prefix = tmp_path / "src", tmp_path / "radrag"
+    for rest in FILE.stages["source"].said("COPY"):
+        *names, folder = rest.split()
+        for name in names:
+            place = source / folder / ("" if (ROOT / name).is_dir() else name)
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+            place.parent.mkdir(parents=True, exist_ok=True)
+            copy(ROOT / name, place)
+    for command in FILE.commands(f"{target}-build"):
+        moved = command.replace("/opt/radrag", str(prefix))
+        done = subprocess.run(["sh", "-euc", moved], cwd=source, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    clean = {"PATH": "/usr/bin:/bin", "RADRAG_HOME": str(tmp_path / "home")}
+    line = [prefix / "bin" / "python", "-m", target]
+    done = subprocess.run(
+        line, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "nobody could be told from anybody else" in done.stderr
