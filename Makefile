@@ -6,7 +6,7 @@ PIP := -m pip --disable-pip-version-check --quiet
 PROTOS = $(shell cd protos && find . -name '*.proto' -printf '%P\n' | sort)
 # `make up` is for one's own machine; `make up UP=` needs a way to know callers, see SECURITY.md.
 UP ?= --insecure-dev
-EXTRAS := gateway,retrieval,ingest,evaluation,console
+EXTRAS := gateway,retrieval,ingest,evaluation,console,mcp
 # Tests that compute with PyTorch run in the model servers' environment; in the main one they skip.
 TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py extractive_alignment.py)
 
@@ -51,14 +51,15 @@ check: setup stubs-current ## Style, types, contracts, stubs
 	@.venv/bin/buf lint
 	@.venv/bin/buf breaking --against protos/baseline.binpb
 
-protos: .venv-protos/stamp ## Regenerate the stubs from protos/
+protos: .venv-protos/stamp environment ## Regenerate the stubs and the OpenAPI document from protos/
 	@.venv-protos/bin/python -m grpc_tools.protoc -Iprotos --python_out=. --pyi_out=. --grpc_python_out=. $(PROTOS)
+	@.venv/bin/buf build --as-file-descriptor-set -o - | $(RUN) -m gateway.web.openapi gateway/web/openapi.json
 
 protos-baseline: environment ## Accept today's contracts as what must not break
 	@.venv/bin/buf build -o protos/baseline.binpb
 
-up: setup ## Start the model server and the services
-	@$(RUN) -m cli up $(UP)
+up: setup ## Start the model server and the services; the console at http://127.0.0.1:8080
+	@RADRAG_HTTP_ADDRESS=$${RADRAG_HTTP_ADDRESS-127.0.0.1:8080} $(RUN) -m cli up $(UP)
 
 down: ## Stop them
 	@$(RUN) -m cli down
@@ -66,7 +67,7 @@ down: ## Stop them
 bench: setup ## What reranking costs over the encoder alone, in one run
 	@$(RUN) model_repository/lexical_late_interaction/fit/cost.py
 
-prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions; results in benchmarks/results
+prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, reading; results in benchmarks/results
 	@mkdir -p benchmarks/results
 	@$(PROVE) RADRAG_TEST_KILLS=50 RADRAG_TEST_KILL_DOCUMENTS=100 $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_KILL_MODEL=e5_small $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
@@ -76,6 +77,12 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions; resu
 	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \
 	done
 	@$(RUN) -m cli eval functional --own --json > benchmarks/results/functional.json
+	@$(RUN) -m cli eval ocr --most ru=0.03 --most en=0.02 --json > benchmarks/results/ocr.json
+	@$(RUN) -m cli eval headings --json > benchmarks/results/headings.json
+	@if test -d ../shared/data; then \
+	    $(RUN) -m cli eval markdown --json > benchmarks/results/markdown.json && \
+	    $(RUN) -m cli eval parse ../shared/data --json --rows var/parse.jsonl > benchmarks/results/parse.json; \
+	else echo "no ../shared/data: skipped"; fi
 
 bench-overhead: setup ## What logs, metrics, traces and audit cost the answer path
 	@$(RUN) -m benchmarks.overhead
@@ -94,7 +101,7 @@ tree: environment ## Renew the README's list of files
 	@$(RUN) -m cli.tree
 
 lock: ## Renew requirements.lock within what pyproject.toml allows
-	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report var/lock.json '.[$(EXTRAS)]' --group dev
+	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report var/lock.json '.[$(EXTRAS)]' --group dev --group docs
 	@$(RUN) -m cli.lock var/lock.json > requirements.lock.new && mv requirements.lock.new requirements.lock
 
 packages:

@@ -160,6 +160,16 @@ def font(machine: Machine, path: Path) -> Finding:
     return Finding("font", f"{path}" if there else "not found", "" if there else "apt install fonts-dejavu")
 
 
+def tesseract(machine: Machine, languages: Sequence[str]) -> Finding:
+    """Scanned pages are read by Tesseract, in the languages of the settings."""
+    have = machine.ocr_languages()
+    missing = [f"tesseract-ocr-{one}" for one in languages if one not in have]
+    if not have:
+        missing.insert(0, "tesseract-ocr")
+    detail = f"reads {', '.join(sorted(have))}" if have else "not found"
+    return Finding("tesseract", detail, f"apt install {' '.join(missing)}" if missing else "")
+
+
 def _size(name: str, have: int, need: int, what: str, cure: str) -> Finding:
     detail = f"{have / GIB:.1f} GiB {what}, {need / GIB:.2g} GiB needed"
     return Finding(name, detail, "" if have >= need else cure)

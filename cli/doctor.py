@@ -35,6 +35,7 @@ def examine(machine: Machine, environ: Mapping[str, str]) -> list[Finding]:
         checks.shared_memory(machine),
         checks.home(machine, home),
         checks.font(machine, places.FONT),
+        checks.tesseract(machine, settings.ocr_languages),
     ]
     several = (
         list(checks.packages(machine)) or [Finding("packages", "all installed")],

@@ -4,6 +4,7 @@ import hashlib
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,9 +71,20 @@ def _installed(module: str) -> bool:
     return find_spec(module) is not None
 
 
+def _ocr_languages() -> frozenset[str]:
+    try:
+        done = subprocess.run(["tesseract", "--list-langs"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return frozenset()
+    return frozenset(done.stdout.split("\n")[1:-1])
+
+
 @dataclass(frozen=True)
 class Machine:
-    """The questions. Sizes are bytes; `sha256` is empty for a file that cannot be read."""
+    """The questions. Sizes are bytes; `sha256` is empty for a file that cannot be read.
+
+    `ocr_languages` are Tesseract's, by its own names; none where it is not installed.
+    """
 
     system: Callable[[], tuple[str, str]] = _system
     python: Callable[[], tuple[int, int]] = _python
@@ -83,5 +95,6 @@ class Machine:
     exists: Callable[[Path], bool] = Path.exists
     sha256: Callable[[Path], str] = _sha256
     installed: Callable[[str], bool] = _installed
+    ocr_languages: Callable[[], frozenset[str]] = _ocr_languages
     free: Callable[[Port], bool] = ports.free
     holder: Callable[[int], str] = ports.holder

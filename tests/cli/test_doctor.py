@@ -30,6 +30,7 @@ HEALTHY = Machine(
     exists=lambda path: True,
     sha256=pins,
     installed=lambda module: True,
+    ocr_languages=lambda: frozenset({"eng", "rus", "osd"}),
     free=lambda port: True,
     holder=lambda number: "pid 7 (nginx)",
 )
@@ -56,6 +57,8 @@ def test_a_healthy_machine_has_no_fault() -> None:
         (replace(HEALTHY, exists=lambda path: path != checks.SHM), "/dev/shm", "mount"),
         (replace(HEALTHY, exists=lambda path: path.name != "tritonserver"), "model server", "make setup"),
         (replace(HEALTHY, installed=lambda module: module != "docling"), "package docling", "radrag[ingest]"),
+        (replace(HEALTHY, ocr_languages=frozenset), "tesseract", "tesseract-ocr tesseract-ocr-rus"),
+        (replace(HEALTHY, ocr_languages=lambda: frozenset({"eng"})), "tesseract", "install tesseract-ocr-r"),
         (replace(HEALTHY, sha256=lambda path: ""), "weights model.onnx", "is missing"),
         (replace(HEALTHY, sha256=lambda path: "0"), "weights tokenizer.json", "differs"),
         (replace(HEALTHY, free=lambda port: port.number != 50051), "port 50051", "pid 7 (nginx)"),
@@ -88,11 +91,13 @@ def test_everything_missing_is_named_in_one_go() -> None:
         exists=lambda path: False,
         sha256=lambda path: "",
         installed=lambda module: False,
+        ocr_languages=frozenset,
         free=lambda port: False,
         holder=lambda number: "another process",
     )
     named = faults(bare)
     wanted = {"platform", "python", "libpython", "model server", "memory", "disk", "/dev/shm", "home", "font"}
+    wanted |= {"tesseract"}
     assert wanted | {"port 8000", "port 50151", "port 50252", "weights limits.json"} <= named.keys()
 
 
