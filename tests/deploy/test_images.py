@@ -1,7 +1,7 @@
 """The images: what each would hold, and its Python steps run for real in a fresh environment.
 
-No container engine is needed: the steps are read from the Dockerfile itself. It takes minutes a target, and is done
-for those that RADRAG_TEST_IMAGES names, as `make prove` does.
+No container engine is needed: the steps are read from the Dockerfile itself. Minutes a target, it is done for
+those that RADRAG_TEST_IMAGES names, as `make prove` does.
 """
 
 import os

@@ -1,0 +1,101 @@
+"""The compose files fit the images, the settings and each other."""
+
+from itertools import chain
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.places import ROOT
+from gateway.templates import TEMPLATES
+from radrag.settings import Settings
+from tests.deploy import dockerfile
+
+DEPLOY = ROOT / "deploy"
+IMAGES = dockerfile.read(DEPLOY / "Dockerfile")
+LAYERS = {"cpu": ["compose.yaml"], "gpu": ["compose.yaml", "compose.gpu.yaml"]}
+
+
+def services(profile: str) -> dict[str, dict[str, Any]]:
+    """The services of a profile's files, later files over earlier ones."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in LAYERS[profile]:
+        for service, said in yaml.safe_load((DEPLOY / name).read_text())["services"].items():
+            found[service] = found.get(service, {}) | said
+    return {name: one for name, one in found.items() if one.get("scale", 1)}
+
+
+def environ(profile: str, service: str) -> dict[str, str]:
+    """What a service of ours is started with: image, then profile, then compose."""
+    image = IMAGES.settings(service) if service in IMAGES.stages else {}
+    lines = (DEPLOY / "env" / f"{profile}.env").read_text().splitlines()
+    given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    return image | given | services(profile)[service].get("environment", {})
+
+
+OURS = [(profile, name) for profile in LAYERS for name in ("gateway", "retrieval", "ingest")]
+
+
+@pytest.mark.parametrize(("profile", "name"), OURS)
+def test_every_variable_is_a_setting_and_every_address_a_service(profile: str, name: str) -> None:
+    given = {key: value for key, value in environ(profile, name).items() if key.startswith("RADRAG_")}
+    settings = Settings.from_environ(given)
+    known = services(profile)
+    dialled = {"gateway": [settings.ingest_address, settings.reranker_url, settings.generator_url]}
+    wanted = [settings.embedder_url, settings.retrieval_address, *dialled.get(name, [])]
+    hosts = {one.rpartition(":")[0] for one in wanted} - {"0.0.0.0"}
+    if settings.store == "server":
+        hosts.add(settings.qdrant_url.split("//")[1].rpartition(":")[0])
+    assert hosts <= known.keys()
+    assert settings.generator_template in TEMPLATES
+    assert settings.callers_file and settings.credential_file  # noqa: PT018 - both or it does not start
+
+
+@pytest.mark.parametrize(("profile", "name"), OURS)
+def test_published_ports_are_those_the_image_exposes_and_only_here(profile: str, name: str) -> None:
+    exposed = IMAGES.stages[name].said("EXPOSE")[0].split()
+    for port in services(profile)[name].get("ports", []):
+        assert port.rsplit(":", 1)[1] in exposed
+        assert port.startswith(("127.0.0.1:", "${RADRAG_BIND:-127.0.0.1}:"))
+
+
+@pytest.mark.parametrize("profile", LAYERS)
+def test_every_image_is_a_target_or_has_a_version(profile: str) -> None:
+    for name, service in services(profile).items():
+        target = service.get("build", {}).get("target")
+        if target:
+            assert target in IMAGES.stages
+            assert f"/{target}:" in service["image"], name
+        else:
+            assert ":v" in service["image"], name
+
+
+@pytest.mark.parametrize("profile", LAYERS)
+def test_what_is_ours_runs_with_a_read_only_root_and_no_privileges(profile: str) -> None:
+    for name, service in services(profile).items():
+        if "build" in service:
+            assert service["read_only"], name
+            assert service["cap_drop"] == ["ALL"], name
+
+
+def test_each_gpu_role_serves_its_model_at_the_port_its_clients_dial() -> None:
+    given = environ("gpu", "gateway")
+    for role in ("EMBEDDER", "RERANKER", "GENERATOR"):
+        host, port = given[f"RADRAG_{role}_URL"].split(":")
+        command = services("gpu")[host]["command"]
+        model = given[f"RADRAG_{role}_MODEL"]
+        assert {f"--grpc-port={port}", f"--load-model={model}"} <= set(command)
+        assert (ROOT / "model_repository" / model / "config.pbtxt").exists()
+        probe = services("gpu")[host]["healthcheck"]["test"][-1]
+        assert probe == f"http://127.0.0.1:{int(port) - 1}/v2/models/{model}/ready"
+
+
+def test_volumes_and_secrets_are_declared() -> None:
+    for profile, files in LAYERS.items():
+        layers = [yaml.safe_load((DEPLOY / one).read_text()) for one in files]
+        declared = set(chain.from_iterable(one.get("volumes", {}) for one in layers))
+        secrets = set(chain.from_iterable(one.get("secrets", {}) for one in layers))
+        for name, service in services(profile).items():
+            named = [one.split(":")[0] for one in service.get("volumes", []) if one[0].isalpha()]
+            assert set(named) <= declared, name
+            assert set(service.get("secrets", [])) <= secrets, name
