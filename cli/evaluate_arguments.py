@@ -11,6 +11,7 @@ def add(commands: Commands) -> None:
     """Adds them all."""
     _sample_size(commands)
     _experts(commands)
+    _evidence(commands)
 
 
 def _sample_size(commands: Commands) -> None:
@@ -41,6 +42,31 @@ def _experts(commands: Commands) -> None:
     report.add_argument(
         "--judge", type=Path, metavar="FILE", help="JSON of `radrag eval answers`, to set beside the experts"
     )
-    form = report.add_mutually_exclusive_group()
+    _forms(report)
+
+
+def _evidence(commands: Commands) -> None:
+    command = commands.add_parser("evidence", help="chunk ids as truth against evidence spans, one ranking")
+    command.set_defaults(module="cli.evaluate_evidence")
+    command.add_argument("dataset", type=Path, help="folder with spans: our layout, or BEIR with answers")
+    command.add_argument("--split", default="", help="test, train, … where the set has splits")
+    command.add_argument(
+        "--sizes", type=_numbers, default=[128, 256, 512], metavar="N,…", help="tokens (128,256,512)"
+    )
+    command.add_argument(
+        "--overlaps", type=_numbers, default=[0, 10, 20], metavar="%,…", help="per cent (0,10,20)"
+    )
+    _forms(command)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be like 128,256") from None
+
+
+def _forms(command: argparse.ArgumentParser) -> None:
+    form = command.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="print Markdown tables")
     form.add_argument("--json", action="store_true", help="print JSON")

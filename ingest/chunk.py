@@ -8,7 +8,7 @@ from ingest.document import Document
 from ingest.noise import TEXT, THRESHOLD, noise_class
 from ingest.parents import Outline, ParentLimits, outline_of, parent_ranges
 from ingest.passage import Child, Parent
-from ingest.strategies import PARENT_CHILD, STRATEGIES, pieces
+from ingest.strategies import OVERLAP, PARENT_CHILD, STRATEGIES, pieces
 from ingest.tokens import TokenCounter
 from ingest.tree import path_to
 from radrag.errors import FailedPrecondition
@@ -28,6 +28,7 @@ class ChunkLimits:
     child_characters: int = 1200
     noise_threshold: float = THRESHOLD
     strategy: str = PARENT_CHILD
+    overlap: float = OVERLAP  # of pieces of fixed size, 0..0.5
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -58,7 +59,7 @@ def plain_ranges(outline: Outline, limits: ChunkLimits) -> list[Range]:
     most = limits.wish(outline.counter.room).tokens
 
     def cut(limit: int) -> list[Range]:
-        return pieces(limits.strategy, outline.text, outline.ruler, limit)
+        return pieces(limits.strategy, outline.text, outline.ruler, limit, limits.overlap)
 
     return cut_until_kept(cut, outline.exact, most)
 

@@ -16,16 +16,16 @@ OVERLAP = 0.125  # of a piece's tokens that the next repeats: 64 of 512
 SEPARATORS = ("\n\n", "\n", ". ", " ")
 
 
-def pieces(strategy: str, text: str, ruler: Ruler, most: int) -> list[Range]:
+def pieces(strategy: str, text: str, ruler: Ruler, most: int, overlap: float = OVERLAP) -> list[Range]:
     """The pieces by `fixed` or `recursive`, none above `most` tokens, in order, none empty."""
-    return list(
-        fixed(text, ruler, most) if strategy == FIXED else recursive((0, len(text)), text, ruler, most)
-    )
+    if strategy == FIXED:
+        return list(fixed(text, ruler, most, overlap))
+    return recursive((0, len(text)), text, ruler, most)
 
 
-def fixed(text: str, ruler: Ruler, most: int) -> Iterator[Range]:
-    """Runs of `most` tokens; each begins an eighth of that before the end of the one before."""
-    step = max(1, most - int(OVERLAP * most))
+def fixed(text: str, ruler: Ruler, most: int, overlap: float = OVERLAP) -> Iterator[Range]:
+    """Runs of `most` tokens; each begins that share of them, `overlap`, before the end of the one before."""
+    step = max(1, most - int(overlap * most))
     bounds = [0, *map(int, ruler.ends)]
     for first in range(0, max(1, len(bounds) - 1), step):
         last = first + most
