@@ -101,7 +101,7 @@ tree: environment ## Renew the README's list of files
 	@$(RUN) -m cli.tree
 
 lock: ## Renew requirements.lock within what pyproject.toml allows
-	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report var/lock.json '.[$(EXTRAS)]' --group dev --group docs
+	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report var/lock.json '.[$(EXTRAS)]' --group dev
 	@$(RUN) -m cli.lock var/lock.json > requirements.lock.new && mv requirements.lock.new requirements.lock
 
 packages:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import uvloop
 
-from gateway import feedback, messages, retrieval, scope, thresholds
+from gateway import feedback, http, messages, retrieval, scope, thresholds
 from gateway.counts import WATCH, Counted
 from gateway.deadlines import Seconds
 from gateway.feedback import Feedback, Ratings
@@ -164,6 +164,13 @@ async def serve(settings: Settings) -> None:
 @asynccontextmanager
 async def running(settings: Settings, trail: Trail = Trail()) -> AsyncIterator[Server]:  # noqa: B008
     """A started gateway; its background and its connections end with the block."""
+    with http.socket(bool(settings.http_address)) as inside:
+        async with _running(settings, trail, inside) as server:
+            yield server
+
+
+@asynccontextmanager
+async def _running(settings: Settings, trail: Trail, inside: http.Socket) -> AsyncIterator[Server]:
     servers = Servers(
         ModelServer(settings.embedder_url, "embedder"),
         ModelServer(settings.reranker_url, "reranker"),
@@ -175,12 +182,10 @@ async def running(settings: Settings, trail: Trail = Trail()) -> AsyncIterator[S
     )
     channel = retrieval.channel(settings.retrieval_address, doors.channels)
     index = Retrieval(channel, settings.children, settings.search_seconds)
-    ingest = (
-        channels.channel(settings.ingest_address, doors.channels) if settings.ingest_address else None
-    )
+    ingest = channels.channel(settings.ingest_address, doors.channels) if settings.ingest_address else None
     gateway = wire(settings, servers, index, Ratings(ingest).record if ingest else feedback.not_configured)
     server = await serving.start(
-        gateway.service.add_to,
+        inside.beside(gateway.service.add_to),
         settings.gateway_address,
         names=(NAME,) if settings.reflection else (),
         max_in_flight=settings.max_in_flight,
@@ -193,7 +198,8 @@ async def running(settings: Settings, trail: Trail = Trail()) -> AsyncIterator[S
     )
     readiness = asyncio.create_task(ready.forever())
     try:
-        yield server
+        async with http.running(settings, inside, doors):
+            yield server
     finally:
         readiness.cancel()
         await asyncio.gather(readiness, return_exceptions=True)

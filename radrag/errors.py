@@ -1,4 +1,4 @@
-"""What can go wrong, and the one table from failure to gRPC status and back.
+"""What can go wrong, and the one table from failure to gRPC and HTTP status and back.
 
 RadragError
 ├── InvalidArgument        a field of the request breaks its limit
@@ -31,6 +31,7 @@ class RadragError(Exception):
     """Base of every failure a caller may see."""
 
     code: ClassVar[grpc.StatusCode] = grpc.StatusCode.INTERNAL
+    http: ClassVar[int] = 500  # as google.rpc.Code maps them
 
     def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
@@ -45,7 +46,7 @@ class RadragError(Exception):
 class InvalidArgument(RadragError):
     """A field of the request breaks its limit. `field` is its path in the request: `filter.topics[0]`."""
 
-    code = grpc.StatusCode.INVALID_ARGUMENT
+    code, http = grpc.StatusCode.INVALID_ARGUMENT, 400
 
     def __init__(self, field: str, limit: str) -> None:
         super().__init__(f"{field}: {limit}", "INVALID_ARGUMENT")
@@ -59,31 +60,31 @@ class InvalidArgument(RadragError):
 class Unauthenticated(RadragError):
     """Nobody knows who is calling."""
 
-    code = grpc.StatusCode.UNAUTHENTICATED
+    code, http = grpc.StatusCode.UNAUTHENTICATED, 401
 
 
 class PermissionDenied(RadragError):
     """The caller may not do this."""
 
-    code = grpc.StatusCode.PERMISSION_DENIED
+    code, http = grpc.StatusCode.PERMISSION_DENIED, 403
 
 
 class NotFound(RadragError):
     """There is no such thing, or the caller may not know of it."""
 
-    code = grpc.StatusCode.NOT_FOUND
+    code, http = grpc.StatusCode.NOT_FOUND, 404
 
 
 class FailedPrecondition(RadragError):
     """The request does not fit the state of the service, for instance two fingerprints differ."""
 
-    code = grpc.StatusCode.FAILED_PRECONDITION
+    code, http = grpc.StatusCode.FAILED_PRECONDITION, 400
 
 
 class Overloaded(RadragError):
     """Too much at once. `retry_after` is a hint in seconds."""
 
-    code = grpc.StatusCode.RESOURCE_EXHAUSTED
+    code, http = grpc.StatusCode.RESOURCE_EXHAUSTED, 429
 
     def __init__(self, message: str, retry_after: float = 1.0, reason: str = "OVERLOADED") -> None:
         super().__init__(message, reason)
@@ -98,13 +99,13 @@ class Overloaded(RadragError):
 class DeadlineExceeded(RadragError):
     """The caller's time is up."""
 
-    code = grpc.StatusCode.DEADLINE_EXCEEDED
+    code, http = grpc.StatusCode.DEADLINE_EXCEEDED, 504
 
 
 class Unavailable(RadragError):
     """A part of the service is missing."""
 
-    code = grpc.StatusCode.UNAVAILABLE
+    code, http = grpc.StatusCode.UNAVAILABLE, 503
 
 
 class ModelUnavailable(Unavailable):

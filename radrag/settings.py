@@ -89,6 +89,9 @@ class Settings:
     ingest_address: str = _setting(
         "127.0.0.1:50053", "ingest gateway cli", "Where ingest listens; the gateway hands ratings to it."
     )
+    http_address: str = _setting(
+        "", "gateway cli", "Where the gateway serves HTTP: REST and the console; empty: nowhere."
+    )
 
     embedder_url: str = _setting(
         "127.0.0.1:8001", "gateway ingest cli", "gRPC address of the embedder's Triton."

@@ -1,0 +1,273 @@
+"""HTTP is the same service: equal replies and frames, the same failures, callers, deadlines and limits."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from google.protobuf import json_format
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.message import Message
+
+from gateway.web import app, calls, openapi, translate
+from gateway.web.routes import ROUTES
+from radrag.access.callers import Callers
+from radrag.access.identity import Known
+from radrag.assistant.v1 import assistant_pb2 as wire
+from radrag.errors import InvalidArgument
+from radrag.triton import Piece
+from tests.gateway.channel import QUESTION, without
+from tests.gateway.fakes import ANSWER, down, no_generator, saying
+from tests.gateway.web.asking import asking, keys, served
+
+EVENTS = {"Accept": "text/event-stream"}
+
+
+def steady(message: Message) -> str:
+    """The message as JSON without what differs from call to call: times and ids."""
+    text = translate.json(message)
+    return re.sub(r'"([0-9.]+s|[0-9a-f]{32})"', '""', text)
+
+
+def frames(body: str) -> list[wire.GenerateStreamResponse]:
+    found = []
+    for event in body.strip().split("\n\n"):
+        kind, data = event.split("\n")
+        found.append(json_format.Parse(data.removeprefix("data: "), wire.GenerateStreamResponse()))
+        assert kind == f"event: {found[-1].WhichOneof('event')}"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "request_", "reply"),
+    [
+        ("/v1/search", "Search", wire.SearchRequest, wire.SearchResponse),
+        ("/v1/prompt", "Prompt", wire.PromptRequest, wire.PromptResponse),
+        ("/v1/generate", "Generate", wire.GenerateRequest, wire.GenerateResponse),
+    ],
+)
+async def test_a_reply_is_the_message_that_grpc_gives(
+    path: str, method: str, request_: type[Message], reply: type[Message]
+) -> None:
+    async with asking() as both:
+        got = await both.http.post(path, json={"question": QUESTION, "limits": {"sources": 1}})
+        sent = request_(question=QUESTION, limits=wire.Limits(sources=1))
+        expected = await getattr(both.grpc, method)(sent, timeout=10)
+    assert got.status_code == 200
+    assert steady(json_format.Parse(got.text, reply())) == steady(expected)
+    assert got.headers["x-request-id"] == got.json()["request_id"]
+
+
+async def test_a_stream_of_events_has_the_frames_of_the_grpc_stream() -> None:
+    pipeline = without(generate=saying(*re.findall(r"\S+\s*", ANSWER)))
+    async with asking(pipeline) as both:
+        got = await both.http.post("/v1/generate", json={"question": QUESTION}, headers=EVENTS)
+        stream = both.grpc.GenerateStream(wire.GenerateStreamRequest(question=QUESTION), timeout=10)
+        expected = [frame async for frame in stream]
+    assert got.headers["content-type"].startswith("text/event-stream")
+    assert [steady(frame) for frame in frames(got.text)] == [steady(frame) for frame in expected]
+    assert frames(got.text)[-1].finish.outcome == wire.OUTCOME_ANSWERED
+
+
+async def test_a_published_field_name_and_its_camel_case_are_both_read() -> None:
+    async with asking() as both:
+        body = {"question": QUESTION, "filter": {"asOf": "2026-01-01"}}
+        reply = (await both.http.post("/v1/prompt", json=body)).json()
+    assert {"query", "prompt", "ranked_parents"} <= reply.keys()
+    assert reply["manifest"]["as_of"] == "2026-01-01"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"question": ""}, "question"),
+        ({"question": "x" * 2001}, "question"),
+        ({"question": QUESTION, "filter": {"topics": ["nowhere"]}}, "filter.topics[0]"),
+        ({"question": QUESTION, "sources": 3}, "sources"),
+        ({"question": 7}, "question"),
+        ({"question": QUESTION, "limits": {"sources": -1}}, "sources"),
+        ([QUESTION], "body"),
+    ],
+)
+async def test_a_bad_body_is_a_problem_that_names_the_field(body: object, field: str) -> None:
+    async with asking() as both:
+        reply = await both.http.post("/v1/generate", json=body)
+    assert reply.status_code == 400
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.json()["code"] == "INVALID_ARGUMENT"
+    assert field in reply.json()["errors"][0]["field"]
+
+
+async def test_a_problem_never_quotes_the_body() -> None:
+    async with asking() as both:
+        for body in (
+            '{"question": "secret',
+            '{"question": {"secret": 1}}',
+            '{"limits": {"sources": "secret"}}',
+        ):
+            reply = await both.http.post(
+                "/v1/search", content=body, headers={"content-type": "application/json"}
+            )
+            assert reply.status_code == 400
+            assert "secret" not in reply.text
+
+
+async def test_a_missing_generator_is_503_before_the_first_event() -> None:
+    async with asking(without(generate=no_generator)) as both:
+        for headers in ({}, EVENTS):
+            reply = await both.http.post("/v1/generate", json={"question": QUESTION}, headers=headers)
+            assert (reply.status_code, reply.json()["reason"]) == (503, "GENERATOR_UNAVAILABLE")
+
+
+async def test_a_missing_index_is_503_and_a_degraded_reply_is_200_with_a_warning() -> None:
+    async with asking(without(search=down("index"))) as both:
+        assert (await both.http.post("/v1/search", json={"question": QUESTION})).status_code == 503
+    async with asking(without(rerank=down("reranker"))) as both:
+        reply = await both.http.post("/v1/search", json={"question": QUESTION})
+    assert reply.json()["warnings"][0]["kind"] == "KIND_DEGRADED"
+
+
+async def slow(prompt: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
+    await asyncio.sleep(30)
+    yield Piece("late", "stop", 1, 1)
+
+
+async def test_the_deadline_of_the_header_holds() -> None:
+    async with asking(without(generate=slow)) as both:
+        reply = await both.http.post(
+            "/v1/generate", json={"question": QUESTION}, headers={"Grpc-Timeout": "300m"}
+        )
+    assert (reply.status_code, reply.json()["code"]) == (504, "DEADLINE_EXCEEDED")
+
+
+@pytest.mark.parametrize(("timeout", "seconds"), [("", 60.0), ("500m", 0.5), ("10S", 10.0), ("2M", 120.0)])
+def test_a_timeout_is_read_as_grpc_writes_it(timeout: str, seconds: float) -> None:
+    assert calls.seconds(timeout) == seconds
+
+
+@pytest.mark.parametrize("timeout", ["5", "S", "-1S", "0S", "11M", "1.5S", "123456789n"])
+def test_another_timeout_is_refused(timeout: str) -> None:
+    with pytest.raises(InvalidArgument, match="grpc-timeout"):
+        calls.seconds(timeout)
+
+
+async def test_too_many_calls_are_429_with_a_time_to_wait() -> None:
+    async with asking(without(generate=slow), max_in_flight=1) as both:
+        running = asyncio.create_task(
+            both.http.post("/v1/generate", json={"question": QUESTION}, headers={"Grpc-Timeout": "2S"})
+        )
+        await asyncio.sleep(0.3)
+        reply = await both.http.post("/v1/search", json={"question": QUESTION})
+        await running
+    assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
+
+
+async def test_callers_are_known_as_they_are_over_grpc(tmp_path: Path) -> None:
+    path, made = keys(tmp_path, reader={"roles": ["reader"]}, nobody={"roles": []})
+    async with asking(identity=Known(callers=Callers(path))) as both:
+
+        async def status(headers: dict[str, str]) -> tuple[int, str]:
+            reply = await both.http.post("/v1/search", json={"question": QUESTION}, headers=headers)
+            return reply.status_code, reply.json().get("reason", "")
+
+        assert await status({}) == (401, "NO_CREDENTIAL")
+        assert await status({"Authorization": "Bearer radrag_x_" + "a" * 43}) == (401, "KEY_UNKNOWN")
+        assert await status({"Authorization": f"Bearer {made['nobody']}"}) == (403, "ROLE_MISSING")
+        assert await status({"Authorization": f"Bearer {made['reader']}"}) == (200, "")
+        assert await status({"Authorization": "Bearer " + "a" * 9000}) == (400, "INVALID_ARGUMENT")
+
+
+async def test_nobody_says_over_http_for_whom_he_calls() -> None:
+    """Headers that name a caller are metadata of our own services: from outside they are not passed on."""
+    terms = calls.terms({"radrag-subject": "chief", "radrag-roles": "admin"}, "r1")
+    assert terms.metadata == (("radrag-request-id", "r1"),)
+
+
+async def test_http_faults_are_problems_too() -> None:
+    async with asking() as both:
+        for reply, status in (
+            (await both.http.get("/v1/search"), 405),
+            (await both.http.get("/v1/nowhere"), 404),
+            (await both.http.post("/v1/search", content="question=x"), 415),
+            (await both.http.post("/v1/search", json={"question": "x" * 1_000_001}), 413),
+        ):
+            assert (reply.status_code, reply.json()["status"]) == (status, status)
+            assert reply.headers["content-type"] == "application/problem+json"
+
+
+async def test_other_sites_cannot_ask() -> None:
+    async with asking() as both:
+        reply = await both.http.post(
+            "/v1/search", json={"question": QUESTION}, headers={"Sec-Fetch-Site": "cross-site"}
+        )
+    assert reply.status_code == 403
+    assert "access-control-allow-origin" not in reply.headers
+
+
+async def test_every_reply_is_strict_about_what_a_page_may_load() -> None:
+    async with asking() as both:
+        for path in ("/v1/info", "/console/", "/openapi.json"):
+            headers = (await both.http.get(path)).headers
+            assert headers["content-security-policy"].startswith("default-src 'none'")
+            assert headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_caller_who_leaves_stops_the_generator() -> None:
+    """Over a real HTTP connection: the generator is closed when the client has gone."""
+    closed, began = asyncio.Event(), asyncio.Event()
+
+    async def endless(prompt: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
+        try:
+            began.set()
+            await asyncio.sleep(60)
+            yield Piece("", "", 1, 1)
+        finally:
+            closed.set()
+
+    async with served(without(generate=endless)) as url, httpx.AsyncClient() as client:
+        with pytest.raises(httpx.ReadTimeout):
+            await client.post(
+                f"{url}/v1/generate", json={"question": QUESTION}, timeout=httpx.Timeout(5, read=1)
+            )
+        assert began.is_set()
+        async with asyncio.timeout(2):
+            await closed.wait()
+
+
+async def test_a_stream_left_early_stops_the_generator() -> None:
+    closed = asyncio.Event()
+
+    async def endless(prompt: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
+        try:
+            yield Piece(ANSWER, "", 1, 1)
+            await asyncio.sleep(60)
+        finally:
+            closed.set()
+
+    async with served(without(generate=endless)) as url, httpx.AsyncClient() as client:
+        sent: dict[str, Any] = {"json": {"question": QUESTION}, "headers": EVENTS}
+        async with client.stream("POST", f"{url}/v1/generate", **sent) as reply:
+            assert await anext(reply.aiter_lines()) == "event: sources"
+        async with asyncio.timeout(2):
+            await closed.wait()
+
+
+def test_the_list_of_paths_is_the_documents() -> None:
+    document = json.loads(app.OPENAPI.read_text())
+    assert set(document["paths"]) == {route.path for route in ROUTES}
+
+
+def test_the_openapi_document_is_that_of_the_contracts_as_they_are() -> None:
+    """Fails when a proto changed without `make protos`."""
+    buf = Path(sys.executable).parent / "buf"
+    built = subprocess.run(
+        [buf, "build", "--as-file-descriptor-set", "-o", "-"], capture_output=True, check=True
+    )
+    document = openapi.document(FileDescriptorSet.FromString(built.stdout))
+    assert document == json.loads(app.OPENAPI.read_text())
