@@ -2,8 +2,9 @@
 
 import argparse
 import getpass
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from cli import places
@@ -25,10 +26,12 @@ BAR = 24  # characters
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Status 0 when every file went through, 1 when one did not; the others are in."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a local Ray would report its use
     settings, items = Settings.from_environ(environ), chosen(given)
     channels.show_credential(settings, settings.retrieval_address)
     with audited("ingest --approve" if given.approve else "ingest", person(), environ) as told:
-        async with wired(plan(settings, environ, person() if given.approve else "")) as parts:
+        wanted = plan(settings, environ, person() if given.approve else "")
+        async with wired(replace(wanted, ray=given.ray)) as parts:
             summary = await pipeline.run(items, parts, shown(screen, len(items)))
         told.note("done", versions(summary), **{one: summary.count(one) for one in OUTCOMES})
     screen.progress("")

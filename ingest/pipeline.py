@@ -30,7 +30,7 @@ UNDER_WAY = 6  # files; each holds its text and its vectors
 class Pipeline:
     """The stages. `review` says who approved a version, or nobody: then nothing of it is published.
 
-    `unread` is told of each file that could not be read, and why.
+    `unread` is told of each file that could not be read, and why. `under_way` bounds the files in work.
     """
 
     load: Callable[[Item], Awaitable[Source]]
@@ -43,6 +43,7 @@ class Pipeline:
     publish: Callable[[Document, Sequence[Parent], Sequence[Vectors], Verdict], Awaitable[Published]]
     unread: Callable[[Item, str], Awaitable[None]]
     topics: Collection[str]
+    under_way: int = UNDER_WAY
 
     async def document(self, item: Item, enter: Callable[[str], None]) -> Document:
         """Reads one file. `enter` is told each stage."""
@@ -105,7 +106,7 @@ async def run(items: Sequence[Item], pipeline: Pipeline, on_event: OnEvent) -> S
     """Ingests a batch. A file's fault is its result; raised is only what ends all, as being cancelled."""
     started, summary = perf_counter(), Summary()
     batch = Batch(pipeline, on_event, summary)
-    slots = asyncio.Semaphore(UNDER_WAY)
+    slots = asyncio.Semaphore(pipeline.under_way)
     async with asyncio.TaskGroup() as group:
         for item in items:
             await slots.acquire()

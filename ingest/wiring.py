@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ingest.catalogue.catalogue import Catalogue
 from ingest.catalogue.force import Term
 from ingest.chunk import ChunkLimits, chunk
 from ingest.clean import clean
+from ingest.cluster import cluster
 from ingest.curation import Curation, in_force, today
 from ingest.document import Document
 from ingest.embed import Embedder, Span
@@ -17,9 +18,9 @@ from ingest.identity import unread_document
 from ingest.indexed import OPTIONS, IndexedVersions
 from ingest.load import Limits, Source, load
 from ingest.manifest import Item
-from ingest.parse import parser
+from ingest.parse import Parse, parser
 from ingest.passage import Parent
-from ingest.pipeline import Pipeline
+from ingest.pipeline import UNDER_WAY, Pipeline
 from ingest.publish import Index, Published
 from ingest.reader import Care, Reader
 from ingest.reading import Reading
@@ -37,7 +38,8 @@ from radrag.triton import Embedding, ModelServer, Vectors
 class Plan:
     """Where the parts are and what the limits are.
 
-    `subject` takes documents in. `approver` approves all of them; "": they wait for an expert.
+    `subject` takes documents in. `approver` approves all of them; "": they wait for an expert. `ray` is the
+    address of a Ray cluster that parses; "": this machine does.
     """
 
     embedder_url: str
@@ -54,6 +56,7 @@ class Plan:
     readers: int = 1
     care: Care = field(default_factory=Care)
     reading: Reading = field(default_factory=Reading)
+    ray: str = ""
     embed_at_once: int = 4
     tls: Files | None = None  # of the channel to the retrieval service
 
@@ -91,20 +94,28 @@ async def connected(plan: Plan, catalogue: Catalogue) -> AsyncIterator[Parts]:
     try:
         async with (
             channels.channel(plan.retrieval_address, plan.tls, OPTIONS) as channel,
-            Reader(plan.readers, plan.care, plan.reading) as reader,
+            parsing(plan) as (parse, under_way),
         ):
             parameters = await server.parameters(plan.embedder_model)
             index = Index(channel, fingerprint(plan, counter, parameters), today())
             curation = Curation(catalogue, IndexedVersions(channel), plan.needed)
             await curation.settle()  # what a killed process left
             await index.refresh()
-            yield Parts(
-                pipeline_of(plan, counter, server, index=index, reader=reader, curation=curation),
-                curation,
-                index,
-            )
+            pipeline = pipeline_of(plan, counter, server, index=index, parse=parse, curation=curation)
+            yield Parts(replace(pipeline, under_way=under_way), curation, index)
     finally:
         await server.close()
+
+
+@asynccontextmanager
+async def parsing(plan: Plan) -> AsyncIterator[tuple[Parse, int]]:
+    """The parse stage, here or on a cluster, and how many files keep it busy. Raises as `cluster` does."""
+    if plan.ray:
+        with cluster(plan.ray, plan.care, plan.reading) as workers:
+            yield workers.parse, UNDER_WAY + workers.size
+    else:
+        async with Reader(plan.readers, plan.care, plan.reading) as reader:
+            yield parser(reader.parse), UNDER_WAY
 
 
 def pipeline_of(
@@ -113,7 +124,7 @@ def pipeline_of(
     server: ModelServer,
     *,
     index: Index,
-    reader: Reader,
+    parse: Parse,
     curation: Curation,
 ) -> Pipeline:
     async def embed(text: str, spans: Sequence[Span]) -> Embedding:
@@ -124,7 +135,7 @@ def pipeline_of(
     desk = Desk(catalogue, subject, approves=bool(plan.approver), needed=plan.needed)
     return Pipeline(
         load=traced("load", loader(plan.files), INGEST_STAGE_DURATION),
-        parse=traced("parse", parser(reader.parse), INGEST_STAGE_DURATION),
+        parse=traced("parse", parse, INGEST_STAGE_DURATION),
         clean=traced("clean", clean, INGEST_STAGE_DURATION),
         chunk=traced("chunk", chunker(counter, plan.chunks), INGEST_STAGE_DURATION),
         review=desk.review,

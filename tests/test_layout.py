@@ -26,6 +26,7 @@ ONLY_HERE = {
     "qdrant_edge": "retrieval/edge_store.py",
     "docling": "ingest/docling/",  # a folder
     "docling_core": "ingest/docling/",
+    "ray": "ingest/cluster.py",
 }
 # Where a library's module and its distribution are called differently.
 DISTRIBUTIONS = {
