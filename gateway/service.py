@@ -13,7 +13,7 @@ from gateway.feedback import Feedback
 from gateway.index import Index
 from gateway.questions import Question, Request, Rules
 from gateway.replies import Replies
-from radrag import account, telemetry
+from radrag import account, call, telemetry
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.assistant.v1 import assistant_pb2_grpc
 from radrag.errors import RadragError
@@ -93,7 +93,7 @@ class AssistantService(assistant_pb2_grpc.AssistantServiceServicer):
         return wire.GetInfoResponse(
             version=self.version,
             models=[replies.model(one) for one in self.replies.models()],
-            topics=self.rules.topics,
+            topics=filter(call.current().caller.has_topic, self.rules.topics),
             limits=wire.Limits(**vars(self.rules.limits)),
             max_question_characters=self.rules.max_characters,
             index_generation=index.generation,

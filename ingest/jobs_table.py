@@ -23,6 +23,7 @@ Kind = Literal["read", "publish"]
 SECOND = 1_000_000  # the table counts microseconds
 MOST_ATTEMPTS = 5
 STALE_SECONDS = 60.0
+JOB_UNKNOWN = "the job is unknown, or its document was deleted"
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ def _again(connection: Connection, job_id: str) -> Job:
 def _get(connection: Connection, job_id: str) -> Job:
     row = connection.execute(sql.select(jobs).where(jobs.c.job_id == job_id)).first()
     if row is None:
-        raise NotFound("the job is unknown, or its document was deleted")
+        raise NotFound(JOB_UNKNOWN)
     return _job(row)
 
 

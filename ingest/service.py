@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from grpc import aio
 
+from ingest import rights
 from ingest import service_replies as replies
 from ingest import service_requests as requests
 from ingest.catalogue import ratings
@@ -48,6 +49,7 @@ class KnowledgeService(KnowledgeServiceServicer):
             raise InvalidArgument("header", "must come first")
         name, metadata = requests.header(first.header, self._topics)
         metadata = replace(metadata, document_id=document_id_of(name, metadata))
+        await rights.check_new(self._catalogue, metadata)
         upload = await self._uploads.receive(_data(request_iterator))
         asked = self._reading(name, metadata, upload.sha256)
         await self._uploads.keep(upload, asked.key)
@@ -68,7 +70,7 @@ class KnowledgeService(KnowledgeServiceServicer):
     ) -> wire.ListDocumentsResponse:
         """Lists versions, newest first."""
         page = requests.page(request, self._topics)
-        found = await self._catalogue.page(page.states, page.topics, page.size + 1, page.before)
+        found = await rights.page(self._catalogue, page.states, page.topics, page.size + 1, page.before)
         listed = found[: page.size]
         more = len(found) > len(listed)
         return wire.ListDocumentsResponse(
@@ -80,9 +82,10 @@ class KnowledgeService(KnowledgeServiceServicer):
         self, request: wire.GetDocumentRequest, context: Context
     ) -> wire.GetDocumentResponse:
         """Shows one version."""
-        found = await self._catalogue.show(
-            requests.document_id(request.document_id), requests.version(request.version, required=False)
-        )
+        named = requests.document_id(request.document_id), requests.version(request.version, required=False)
+        await rights.check(self._catalogue, named[0])
+        found = await self._catalogue.show(*named)
+        found = replace(found, near=await rights.near(self._catalogue, found.near))
         before = await self._catalogue.before(found.entry)
         changed = await asyncio.to_thread(changes, before.text, found.document.text) if before else []
         return replies.shown(found, changed)
@@ -93,6 +96,7 @@ class KnowledgeService(KnowledgeServiceServicer):
         """Approves or rejects one version, for the person who calls."""
         named = requests.document_id(request.document_id), requests.version(request.version)
         reason, subject = requests.reason(request.reason), call.current().caller.subject
+        await rights.check(self._catalogue, named[0])
         if request.decision == wire.ReviewDocumentRequest.DECISION_APPROVE:
             entry = await self._catalogue.approve(*named, subject, reason, self._curation.needed)
         elif request.decision == wire.ReviewDocumentRequest.DECISION_REJECT:
@@ -107,6 +111,7 @@ class KnowledgeService(KnowledgeServiceServicer):
     ) -> wire.PublishDocumentResponse:
         """Queues the job that publishes an approved version."""
         named = requests.document_id(request.document_id), requests.version(request.version)
+        await rights.check(self._catalogue, named[0])
         entry = await self._catalogue.find(*named)
         if entry.state not in {State.APPROVED, State.PUBLISHED}:
             raise FailedPrecondition(f"it is {entry.state.value}, not approved", "NOT_APPROVED")
@@ -120,6 +125,7 @@ class KnowledgeService(KnowledgeServiceServicer):
     ) -> wire.RetireDocumentResponse:
         """Retires versions, or ends their force on a day."""
         intent = requests.withdrawal(request, call.current().caller.subject)
+        await rights.check(self._catalogue, intent.document_id)
         versions = await self._curation.retire(intent)
         entry = await self._catalogue.find(intent.document_id, versions[0])
         _record(entry.state.value, intent.document_id, *versions)
@@ -131,6 +137,7 @@ class KnowledgeService(KnowledgeServiceServicer):
         """Reopens a version; queues the job that reads it where that failed."""
         named = requests.document_id(request.document_id), requests.version(request.version, required=False)
         subject, reason = call.current().caller.subject, requests.reason(request.reason)
+        await rights.check(self._catalogue, named[0])
         entry = await self._catalogue.find(*named)
         read = None if entry.version else await self._jobs.table.last_read(entry.document_id)
         if not entry.version and read is None:
@@ -146,6 +153,7 @@ class KnowledgeService(KnowledgeServiceServicer):
     ) -> wire.DeleteDocumentResponse:
         """Deletes one version, or all."""
         named = requests.document_id(request.document_id), requests.version(request.version, required=False)
+        await rights.check(self._catalogue, named[0])
         intent = Intent(Act.DELETE, *named, call.current().caller.subject)
         versions = await self._curation.delete(intent)
         _record("deleted", intent.document_id, *versions)
@@ -155,6 +163,7 @@ class KnowledgeService(KnowledgeServiceServicer):
         self, request: wire.WatchJobRequest, context: Context
     ) -> AsyncIterator[wire.WatchJobResponse]:
         """Tells of a job whenever it is further, until it ends."""
+        await rights.check_job(self._catalogue, await self._jobs.table.get(request.job_id))
         told: wire.WatchJobResponse | None = None
         while told is None or not told.done:
             progress = replies.progress(await self._jobs.table.get(request.job_id))

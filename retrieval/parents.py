@@ -1,8 +1,9 @@
 """Parents of the store: those that matched children lead to, and those asked for by id."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
+from typing import TypeAlias
 
 from radrag.errors import Internal
 from retrieval.document import point_id
@@ -39,16 +40,31 @@ async def _fetch(store: Store, generation: Generation, keys: list[tuple[str, str
     return records
 
 
+May: TypeAlias = Callable[[str], bool]
+
+
+def anything(topic: str) -> bool:
+    """Every topic."""
+    return True
+
+
 async def by_ids(
-    store: Store, generation: Generation, parent_ids: Sequence[str], labels: frozenset[str]
+    store: Store,
+    generation: Generation,
+    parent_ids: Sequence[str],
+    labels: frozenset[str],
+    may: May = anything,
 ) -> list[FoundParent]:
-    """The parents of these ids that a caller with these labels may see, superseded ones too."""
+    """The parents of these ids that a caller with these labels may see, superseded ones too.
+
+    Only the collections of topics that the caller may see are asked.
+    """
     where = (
         Among("level", (PARENT,)),
         Among("passage_id", tuple(parent_ids)),
         Among("access_labels", tuple(sorted(labels))),
     )
-    collections = [Collection(generation.name, topic) for topic in sorted(generation.topics)]
+    collections = [Collection(generation.name, topic) for topic in sorted(generation.topics) if may(topic)]
     pages = await asyncio.gather(*(store.find(collection, where) for collection in collections))
     found: dict[str, FoundParent] = {}
     for collection, page in zip(collections, pages, strict=True):

@@ -73,12 +73,17 @@ class Searcher:
             missing = [leg for leg, hits in found.items() if not hits]
             return Found(best, missing, view.generation.name, view.revision)
 
-    async def parents(self, parent_ids: Sequence[str], labels: frozenset[str]) -> list[FoundParent]:
-        """The parents of these ids that a caller with these labels may see, superseded ones too."""
+    async def parents(
+        self, parent_ids: Sequence[str], labels: frozenset[str], may: parents.May = parents.anything
+    ) -> list[FoundParent]:
+        """The parents of these ids that a caller with these labels may see, superseded ones too.
+
+        `may` says whether the caller may see a topic.
+        """
         async with self._reading("") as view:
             if view.generation is None:
                 return []
-            return await parents.by_ids(self._store, view.generation, parent_ids, labels)
+            return await parents.by_ids(self._store, view.generation, parent_ids, labels, may)
 
     async def _legs(self, question: Question, generation: Generation) -> list[dict[str, list[Hit]]]:
         """What each leg found in each topic that has something."""

@@ -1,6 +1,7 @@
 """The gRPC skin of the index: each method checks its request, calls the core, and answers."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -10,7 +11,7 @@ from radrag import call
 from radrag.errors import InvalidArgument
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.retrieval.v1 import retrieval_pb2_grpc
-from retrieval import replies, requests
+from retrieval import replies, requests, rights
 from retrieval.bm25 import Bm25
 from retrieval.index import Index
 from retrieval.publication import Batch
@@ -44,6 +45,7 @@ class RetrievalService(retrieval_pb2_grpc.RetrievalServiceServicer):
     async def Search(self, request: wire.SearchRequest, context: Context) -> wire.SearchResponse:  # noqa: N802
         """Finds the parents whose children match a question best."""
         question = requests.question(request, _labels(), self._topics, self._today())
+        question = replace(question, topics=rights.topics(question.topics, self._topics))
         return replies.found(await self._searcher.search(question))
 
     async def IndexDocument(  # noqa: N802
@@ -88,14 +90,15 @@ class RetrievalService(retrieval_pb2_grpc.RetrievalServiceServicer):
         self, request: wire.GetParentsRequest, context: Context
     ) -> wire.GetParentsResponse:
         """Fetches parents by id."""
-        parents = await self._searcher.parents(requests.parent_ids(request), _labels())
+        parent_ids, mine = requests.parent_ids(request), call.current().caller.has_topic
+        parents = await self._searcher.parents(parent_ids, _labels(), mine)
         return wire.GetParentsResponse(parents=map(replies.found_parent, parents))
 
     async def Describe(self, request: wire.DescribeRequest, context: Context) -> wire.DescribeResponse:  # noqa: N802
         """Says what the index holds."""
         async with self._index.reading() as view:
             live = view.generation.live() if view.generation and request.documents else []
-            seen = [one.document for one in live if _labels() & set(one.document.access_labels)]
+            seen = [one.document for one in live if rights.sees(one.document)]
             seen.sort(key=lambda document: document.document_id)
             return replies.description(view, self._topics, seen, self._bm25.sha256, self._store)
 
