@@ -15,7 +15,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: check test-torch prometheus ## Everything CI runs: the checks, then all tests
+test: check test-torch prometheus helm ## Everything CI runs: the checks, then all tests
 	@$(RUN) -m pytest -q
 
 test-torch: setup-torch
@@ -96,6 +96,12 @@ rules-test: setup prometheus ## promtool, a test for every alert, and replayed f
 
 prometheus:
 	@cli/prometheus.sh
+
+chart-test: setup helm ## Render the chart for six sets of values, check them against Kubernetes' schemas
+	@$(RUN) -m pytest -q tests/deploy/test_chart.py tests/deploy/test_compose.py tests/deploy/test_images.py
+
+helm: environment
+	@cli/helm.sh $(RUN)
 
 tree: environment ## Renew the README's list of files
 	@$(RUN) -m cli.tree

@@ -8,6 +8,7 @@ import yaml
 
 HERE = Path(__file__).parent
 RULES = HERE / "rules" / "radrag.rules.yaml"
+CHART = HERE.parent / "helm" / "radrag" / "files" / RULES.name  # a chart reads no file outside itself
 RUNBOOKS = "deploy/runbooks"
 HEADER = "# Made by `make rules` from slo.yaml and alerts.yaml: change those.\n"
 PERIOD_DAYS = 30
@@ -97,4 +98,5 @@ def _read(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    RULES.write_text(written(), encoding="utf-8")
+    for path in (RULES, CHART):
+        path.write_text(written(), encoding="utf-8")

@@ -1,0 +1,239 @@
+"""The Helm chart: every set of values renders to valid objects that fit program, images and each other."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+
+from cli.places import ROOT
+from radrag.settings import Settings
+from tests.deploy import chart, dockerfile
+
+KUBERNETES = ("1.27", "1.31")
+# Custom resources, whose schemas are their operators' own.
+CUSTOM = {"ScaledObject", "ServiceMonitor", "PrometheusRule", "Certificate"}
+GOLDEN = Path(__file__).parent / "golden"
+IMAGES = dockerfile.read(ROOT / "deploy" / "Dockerfile")
+GPU, CPU = (ROOT / "deploy" / "helm" / "values" / f"{name}.yaml" for name in ("gpu", "cpu"))
+NAMED = pytest.mark.parametrize("values", chart.VALUES, ids=lambda path: path.stem)
+
+
+def test_there_are_six_sets_of_values() -> None:
+    wanted = {"cpu", "gpu", "external-qdrant", "mig", "no-operators", "air-gapped"}
+    assert {path.stem for path in chart.VALUES} == wanted
+
+
+@NAMED
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_every_object_is_valid(values: Path, version: str) -> None:
+    found = chart.objects(values)
+    for one in found:
+        if one["kind"] not in CUSTOM:
+            kubernetes_validate.validate(one, version, strict=True)
+    names = [(one["kind"], one["metadata"]["name"]) for one in found]
+    assert len(set(names)) == len(names)
+
+
+@NAMED
+def test_the_chart_renders_to_what_was_looked_at(values: Path) -> None:
+    """After a change that was meant: RADRAG_TEST_RENEW=1 writes the snapshots anew; read their diff."""
+    golden = GOLDEN / f"{values.stem}.yaml"
+    if os.environ.get("RADRAG_TEST_RENEW"):
+        golden.write_text(chart.text(values), encoding="utf-8")
+    assert chart.text(values) == golden.read_text(encoding="utf-8"), f"{golden.name}: RADRAG_TEST_RENEW=1?"
+
+
+WRONG = {
+    "gateway.replicas=0": "gateway.replicas",
+    "gateway.autoscaling.kind=vpa": "gateway.autoscaling.kind",
+    "store.kind=milvus": "store.kind",
+    "models.embedder.port=80": "models.embedder.port",
+    "models.generator.autoscaling.signal=cpu": "models.generator.autoscaling.signal",
+    "models.generator.template=llama": "models.generator.template",
+    "models.reranker.shmSize=lots": "models.reranker.shmSize",
+    "models.reranker.gpu.resource=gpu": "models.reranker.gpu.resource",
+    "image.digests.gateway=latest": "image.digests.gateway",
+    "monitoring.prometheusUrl=prometheus:9090": "monitoring.prometheusUrl",
+    "env.HTTP_PROXY=x": "env",
+    "jobs.watch.schedule=daily": "jobs.watch.schedule",
+    "gatway.replicas=2": "gatway",
+}
+
+
+@pytest.mark.parametrize(("given", "named"), WRONG.items())
+def test_a_wrong_value_is_refused_by_its_name(given: str, named: str) -> None:
+    done = chart.template("--values", str(CPU), "--set", given)
+    assert done.returncode != 0
+    assert named in done.stderr.replace("/", ".")
+
+
+DISAGREEING = {
+    "access.callersSecret=": "access.callersSecret or access.jwt.issuer is required",
+    "access.credentialSecret=": "access.credentialSecret is required",
+    "tls.terminated=false": "tls.secret, tls.certManager.enabled or tls.terminated is required",
+    "retrieval.replicas=2": "retrieval.replicas above 1 needs store.kind server",
+    "ingest.replicas=2": "ingest.replicas above 1 needs store.catalogueSecret",
+    "store.kind=server": "store.qdrant.url is required",
+    "models.reranker.enabled=false": "models.reranker.url is required",
+    "models.embedder.weights.folder=frida": "models.embedder.weights.folder needs weights.claim",
+    "models.embedder.autoscaling.kind=keda": "models.embedder.autoscaling.kind keda needs",
+}
+
+
+@pytest.mark.parametrize(("given", "said"), DISAGREEING.items())
+def test_values_that_disagree_are_refused_in_words(given: str, said: str) -> None:
+    done = chart.template("--values", str(CPU), "--set", given)
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+@NAMED
+def test_every_variable_is_a_setting_and_every_image_a_target(values: Path) -> None:
+    for name, pod in chart.pods(values):
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            given = {key: one for key, one in chart.environ(container).items() if key.startswith("RADRAG_")}
+            Settings.from_environ(given)
+            image = re.split(r"[:@]", container["image"].rsplit("/", 1)[1])[0]
+            assert image in IMAGES.stages, name
+
+
+@NAMED
+def test_clients_dial_the_pods_own_ports_of_headless_services(values: Path) -> None:
+    """A headless service translates no ports: what is dialled must be what the container listens at."""
+    services, deployments = chart.of_kind(values, "Service"), chart.of_kind(values, "Deployment")
+    for name, pod in chart.pods(values):
+        for variable, address in chart.environ(pod["containers"][0]).items():
+            found = re.fullmatch(r"(radrag-[a-z]+)\.radrag\.svc\.[a-z.]+:(\d+)", address)
+            if found:
+                service, port = services[found[1]], int(found[2])
+                assert service["spec"]["clusterIP"] == "None", f"{name}: {variable}"
+                spec = deployments[found[1]]["spec"]["template"]["spec"]
+                listening = {one["name"]: one["containerPort"] for one in spec["containers"][0]["ports"]}
+                assert listening["grpc"] == port
+                assert {"port": port, "targetPort": port}.items() <= service["spec"]["ports"][0].items()
+
+
+@NAMED
+def test_selectors_find_their_pods_and_scalers_their_deployments(values: Path) -> None:
+    deployments = chart.of_kind(values, "Deployment")
+    labels = [one["spec"]["template"]["metadata"]["labels"] for one in deployments.values()]
+    for service in chart.of_kind(values, "Service").values():
+        assert any(service["spec"]["selector"].items() <= one.items() for one in labels)
+    for kind in ("HorizontalPodAutoscaler", "ScaledObject"):
+        for one in chart.of_kind(values, kind).values():
+            target = deployments[one["spec"]["scaleTargetRef"]["name"]]
+            assert "replicas" not in target["spec"], "an upgrade would undo the autoscaler"
+
+
+@NAMED
+def test_every_pod_is_unprivileged_with_a_read_only_root_and_limited_memory(values: Path) -> None:
+    for name, pod in chart.pods(values):
+        assert pod["securityContext"]["runAsNonRoot"]
+        assert not pod["automountServiceAccountToken"]
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            assert container["securityContext"]["readOnlyRootFilesystem"], name
+            assert container["resources"]["limits"]["memory"], name
+
+
+@NAMED
+def test_volumes_that_are_mounted_are_there(values: Path) -> None:
+    for name, pod in chart.pods(values):
+        volumes = {one["name"] for one in pod["volumes"]}
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            mounts = [one["name"] for one in container["volumeMounts"]]
+            assert set(mounts) <= volumes, name
+            assert len(set(mounts)) == len(mounts)
+
+
+def test_the_start_of_large_weights_has_its_time_and_liveness_does_not_shorten_it() -> None:
+    for role, seconds in (("embedder", 600), ("generator", 1800)):
+        pod = chart.of_kind(GPU, "Deployment")[f"radrag-{role}"]["spec"]["template"]["spec"]
+        probe = pod["containers"][0]["startupProbe"]
+        assert probe["periodSeconds"] * probe["failureThreshold"] >= seconds
+
+
+@NAMED
+def test_models_exist_and_weights_are_checked_before_they_are_served(values: Path) -> None:
+    for role in ("embedder", "reranker", "generator"):
+        deployment = chart.of_kind(values, "Deployment").get(f"radrag-{role}")
+        if deployment is None:
+            continue
+        pod = deployment["spec"]["template"]["spec"]
+        container = pod["containers"][0]
+        model = re.fullmatch(r"/v2/models/(\w+)/ready", container["readinessProbe"]["httpGet"]["path"])[1]  # type: ignore[index]
+        assert (ROOT / "model_repository" / model / "config.pbtxt").exists()
+        assert any(model in one for one in container["args"])
+        if any(one["name"] == "weights" for one in pod["volumes"]):
+            assert "weights_manifest.py" in pod["initContainers"][0]["args"][0]
+        assert {"name": "shm", "mountPath": "/dev/shm"} in container["volumeMounts"]
+
+
+def test_the_generators_scaler_does_not_look_at_a_queue_that_vllm_has_not() -> None:
+    queries = {
+        name: one["spec"]["triggers"][0]["metadata"]["query"]
+        for name, one in chart.of_kind(GPU, "ScaledObject").items()
+    }
+    assert "nv_inference" not in queries["radrag-generator"]
+    assert "nv_inference_queue_duration_us" in queries["radrag-embedder"]
+    assert "nv_inference_pending_request_count" in queries["radrag-reranker"]
+
+
+def test_every_metric_a_scaler_asks_for_is_one_that_is_served() -> None:
+    ours = "".join(path.read_text() for path in (ROOT / "radrag" / "telemetry").glob("*.py"))
+    for one in chart.of_kind(GPU, "ScaledObject").values():
+        for metric in re.findall(r"\b((?:radrag|nv)_\w+)", one["spec"]["triggers"][0]["metadata"]["query"]):
+            assert metric.startswith("nv_inference_") or f'"{metric}"' in ours, metric
+
+
+def allowed(values: Path) -> set[tuple[str, str, int]]:
+    """Caller, callee and port of every way that both ends' policies leave open."""
+    policies = chart.of_kind(values, "NetworkPolicy").values()
+
+    def ways(direction: str, peers: str) -> set[tuple[str, str, int]]:
+        return {
+            (role(policy["spec"]["podSelector"]), role(peer["podSelector"]), port["port"])
+            for policy in policies
+            for rule in policy["spec"][direction] or []
+            for port in rule["ports"]
+            for peer in rule.get(peers, [])
+            if "app.kubernetes.io/component" in peer.get("podSelector", {}).get("matchLabels", {})
+        }
+
+    def role(selector: Any) -> str:
+        return str(selector["matchLabels"]["app.kubernetes.io/component"])
+
+    incoming = {(caller, callee, port) for callee, caller, port in ways("ingress", "from")}
+    assert incoming == ways("egress", "to"), "the two ends do not agree"
+    return incoming
+
+
+def test_only_the_ways_of_the_design_are_open() -> None:
+    assert {(one, other) for one, other, _ in allowed(GPU)} == {
+        ("gateway", "embedder"), ("gateway", "reranker"), ("gateway", "generator"), ("gateway", "retrieval"),
+        ("gateway", "ingest"), ("ingest", "embedder"), ("ingest", "retrieval"), ("job", "embedder"),
+        ("job", "reranker"), ("job", "generator"), ("job", "retrieval"), ("job", "ingest"),
+    }  # fmt: skip
+
+
+def test_the_rules_are_those_that_prometheus_loads_elsewhere() -> None:
+    same = ROOT / "deploy" / "observability" / "rules" / "radrag.rules.yaml"
+    assert (chart.CHART / "files" / same.name).read_bytes() == same.read_bytes(), "run `make rules`"
+    (rule,) = chart.of_kind(GPU, "PrometheusRule").values()
+    alerts = [one for group in rule["spec"]["groups"] for one in group["rules"] if "alert" in one]
+    assert alerts
+    assert all((ROOT / one["annotations"]["runbook"]).is_file() for one in alerts)
+
+
+def test_jobs_are_called_as_rules_and_boards_call_them() -> None:
+    (monitor,) = chart.of_kind(GPU, "ServiceMonitor").values()
+    label = monitor["spec"]["jobLabel"]
+    jobs = {one["metadata"]["labels"].get(label) for one in chart.of_kind(GPU, "Service").values()}
+    assert jobs == {"gateway", "retrieval", "ingest", "triton", None}
+
+
+def test_no_secret_is_in_what_is_rendered() -> None:
+    for values in chart.VALUES:
+        assert not chart.of_kind(values, "Secret")
