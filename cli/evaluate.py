@@ -137,14 +137,14 @@ def _adversarial(commands: Commands) -> None:
     command = commands.add_parser("adversarial", help="how many deceptive answers the checks catch")
     command.set_defaults(module="cli.evaluate_adversarial")
     command.add_argument(
-        "--cases", type=Path, action="append", metavar="FILE", help="a suite (both); may be given again"
+        "--cases", type=Path, action="append", metavar="FILE", help="a suite (all three); may be given again"
     )
     command.add_argument(
         "--least", type=float, default=0.95, metavar="SHARE", help="status 1 when a kind is below (0.95)"
     )
     command.add_argument(
-        "--least-true", type=float, default=0.75, metavar="SHARE",
-        help="status 1 when fewer true answers pass (0.75)",
+        "--least-true", type=float, default=0.8, metavar="SHARE",
+        help="status 1 when fewer true answers pass, or refusals are known as such (0.8)",
     )  # fmt: skip
     command.add_argument("--json", action="store_true", help="print JSON")
 

@@ -19,9 +19,10 @@ from gateway.passage import Document, Passage, Scores
 from gateway.verify import Verification
 
 SUITES = tuple(
-    places.ROOT / "evaluation" / name for name in ("adversarial.yaml", "adversarial_independent.yaml")
+    places.ROOT / "evaluation" / f"{name}.yaml"
+    for name in ("adversarial", "adversarial_independent", "adversarial_held_out")
 )
-"""The second was written without knowing the checks or the first."""
+"""The second was written without knowing the checks or the first; the third has tuned nothing."""
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
@@ -36,7 +37,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
         for one in suites:
             for case in one.wrong:
                 screen.text(f"wrong: {one.name}: {case.kind}: {case.answer}")
-    least = {adversarial.TRUE: given.least_true}
+    least = dict.fromkeys((adversarial.TRUE, adversarial.REFUSAL), given.least_true)
     low = [rate for one in suites for rate in one.rates if rate.share < least.get(rate.kind, given.least)]
     return Exit.FAILURE if low else Exit.OK
 

@@ -1,6 +1,6 @@
 """Letters of two scripts that look alike: `T2` is typed in Latin or Cyrillic, and means the same."""
 
-LATIN = dict(zip("аеорсухАВЕКМНОРСТУХ", "aeopcyxABEKMHOPCTYX", strict=True))
+LATIN = dict(zip("аеорсухѕіјАВЕКМНОРСТУХЅІЈ", "aeopcyxsijABEKMHOPCTYXSIJ", strict=True))
 """Cyrillic letters and the Latin ones that look the same."""
 
 CYRILLIC = {latin: cyrillic for cyrillic, latin in LATIN.items()}

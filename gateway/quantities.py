@@ -24,7 +24,7 @@ UNITS = {
     folded(word).replace("\u03bc", "µ"): name for name, words in _UNITS.items() for word in words.split()
 }
 _NUMBER = re.compile(
-    r"(?<![\w.,])((?<![\w\d])[-−–](?=\d))?(?<![\w.,])(\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+)([.,]\d+)?"
+    r"(?<!\w)(?<!\d[.,])((?<!\w)[-−–](?=\d))?(?<!\w)(\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+)([.,]\d+)?"
     r"(?:[\s\u00a0]?([%‰]|°\s?[CС]?|[µμ]?[^\W\d_]{1,12}))?"
 )
 _CODE = re.compile(r"(?<!\w)(?=\w*\d)(?=\w*[^\W\d_])\w+(?:\.\d+)*(?!\w)")

@@ -13,7 +13,10 @@ _PATTERNS = (
     r"\b(?:not|isn['’]t|aren['’]t) (?:enough|sufficient) (?:\w+ )?(?:evidence|information|data|detail)",
     r"\b(?:evidence|information|data) (?:\w+ ){0,3}(?:is|are) (?:not|in)\s?sufficient\b",
     rf"\b{_SOURCES_EN}\b.{{0,60}}\b(?:do|does|did|is|are)(?:\s+not|n['’]t)\b.{{0,30}}"
-    rf"(?:{_GIVEN_EN}|have|say|allow|enough|sufficient)",
+    rf"(?:{_GIVEN_EN}|have|say|allow|enough|sufficient|touch|deal with|concern|help)",
+    rf"\b{_SOURCES_EN}\b.{{0,30}}\bno (?:bearing|relation|connection|answer)\b",
+    r"\b(?:not|n['’]t) be (?:settled|decided|resolved|answered|judged)\b.{0,20}\b(?:from|by|with|on)\b",
+    rf"\bnothing\b.{{0,30}}\b(?:given|provided|supplied|{_SOURCES_EN})\b.{{0,20}}\b{_GIVEN_EN}",
     rf"\b(?:not|n['’]t|nowhere)\b.{{0,20}}\b{_GIVEN_EN}\w*\b.{{0,30}}"
     rf"\b(?:in|by)\b.{{0,30}}\b{_SOURCES_EN}\b",
     rf"\b{_SOURCES_EN}\b.{{0,30}}\b(?:lacks?|(?:is|are) silent|leaves? open|says? nothing"
@@ -32,7 +35,7 @@ _PATTERNS = (
     r"\b(?:данн|информаци|сведени|ответ|упоминани)\w*\b.{0,60}"
     r"\b(?:отсутству\w+|нет\b|не (?:най|привед|привод|указ|представл|содерж|упом|опис|обнаруж))",
     rf"\b{_SOURCES_RU}.{{0,60}}\b(?:не (?:содерж|привод|привед|указ|упом|опис|отвеч|позвол|включ|да[юеё]т"
-    r"|говор|сообщ|рассматр|затраг|раскрыв|хватает)|нет\b|молч|отсутству)",
+    r"|говор|сообщ|рассматр|затраг|раскрыв|помога|хватает)|нет\b|(?:у)?м[ао]лч|отсутству)",
     r"\bне (?:указ|привед|привод|содерж|упом|опис|най|рассматр|представл|раскры|обнаруж|сказан)\w*.{0,60}"
     rf"{_SOURCES_RU}",
     r"\b(?:не могу|не можем|не удалось|не уда[её]тся|не представляется возможным|невозможно|нельзя)\b.{0,20}"
@@ -40,6 +43,8 @@ _PATTERNS = (
     r"\b(?:я )?(?:не знаю|затрудня\w+)\b",
     r"\bleaves?\b.{0,40}\bopen\b",
     r"\bcannot be (?:\w+ )?(?:derived|answered|determined|found|given|established|drawn|inferred)",
+    r"\b(?:i|we)\b.{0,20}(?:\bnot|n['’]t)\b.{0,20}\b(?:find|locate|see|identify)\b",
+    r"(?:\bnot|n['’]t) (?:let|allow|permit|enable)\b.{0,30}\b(?:answer|respon|repl)",
     r"\b(?:unable|not able|failed) to (?:locate|find|see|identify)",
     rf"\b(?:falls?|lies?|is|goes|are|go)\b.{{0,20}}\b(?:outside|beyond)\b.{{0,40}}(?:{_SOURCES_EN}|scope)",
     r"\b(?:is|['’]s|was) nothing (?:here|there|in|about|on)\b",
@@ -50,6 +55,7 @@ _PATTERNS = (
     r"\b(?:нельзя|невозможно|не получается|не выходит)\b.{0,20}\b(?:вывести|ответ|сделать|заключ)"
     r"|\bвывести (?:нельзя|невозможно)",
     r"\b(?:не наш[её]л|не нашл[аи]|не удалось найти|не вижу|не обнаружил\w*)\b",
+    r"\bответ(?:ить|а|)\b.{0,60}\b(?:нельзя|невозможно|не (?:могу|можем|получ\w+|представляется возможным))",
     r"\bвыход[ия]т за (?:рамки|пределы)\b",
     r"\b(?:здесь|тут|там)\b.{0,20}\b(?:ничего нет|ничего не|нет ничего)",
     r"\bничего не (?:сказано|говорится|нашлось)",

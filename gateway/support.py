@@ -12,11 +12,16 @@ from gateway.categories import Categories, categories
 from gateway.passage import Passage
 from gateway.planted import planted, touches
 from gateway.quantities import Quantities, quantities
-from gateway.words import content_words, denied, negations, polar_words, share_found
+from gateway.wording import acronyms, plain
+from gateway.words import content_words, denied, found_words, negations, polar_words, share_found
 from radrag.sentences import sentences
 
-# One word in seven may be the writer's own; a short claim must be found whole.
-LEAST_SHARE = 0.85
+# One word in four may be the writer's own; a claim of three words or fewer must be found whole.
+LEAST_SHARE = 0.75
+# Of the words that the source has, more must stand together: one from another sentence says another thing.
+LEAST_KNOWN = 0.85
+# From here on a claim repeats a window, and must deny as often.
+_REPEATS = 0.85
 # Titles and headings may lend at most half of the words.
 LEAST_OWN = 0.5
 
@@ -31,24 +36,28 @@ class Window:
     header: str
 
     @cached_property
+    def plain(self) -> str:
+        return plain(self.text)
+
+    @cached_property
     def words(self) -> list[str]:
-        return content_words(f"{self.header} {self.text}")
+        return content_words(f"{self.header} {self.plain}")
 
     @cached_property
     def quantities(self) -> Quantities:
-        return quantities(self.text)
+        return quantities(self.plain)
 
     @cached_property
     def categories(self) -> Categories:
-        return categories(self.text)
+        return categories(self.plain)
 
     @cached_property
     def values(self) -> list[Value]:
-        return bound(spread(self.header, self.text) if self.header else self.text)
+        return bound(spread(self.header, self.plain) if self.header else self.plain)
 
     @cached_property
     def ranges(self) -> frozenset[tuple[str, str]]:
-        return ranges(self.text)
+        return ranges(self.plain)
 
     @cached_property
     def header_quantities(self) -> Quantities:
@@ -56,18 +65,20 @@ class Window:
 
     @cached_property
     def negations(self) -> int:
-        return negations(self.text)
+        return negations(self.plain)
 
     @cached_property
     def denied(self) -> list[frozenset[str]]:
-        return denied(self.text)
+        return denied(self.plain)
 
 
 class Claim:
     """What a sentence of the answer says, taken apart once."""
 
     def __init__(self, text: str) -> None:
+        text = plain(text)
         self.words = content_words(text)
+        self.names = content_words(" ".join(acronyms(text)))
         self.quantities = quantities(text)
         self.negations = negations(text)
         self.denied = denied(text)
@@ -94,6 +105,7 @@ class Support:
         titles = f"{passage.document.title} {' '.join(passage.heading_path)}"
         self._above = content_words(titles)
         self._classed = categories(f"{titles} {passage.context}")
+        self._vocabulary = content_words(plain(passage.text))
 
     def place(self, claim: Claim) -> tuple[int, int] | None:
         """The window of the source's text that says what the claim says; None when none does.
@@ -127,11 +139,17 @@ class Support:
             and (bool(claim.quantities.numbers) or share_found(claim.words, window.words) >= LEAST_OWN)
         )
 
+    def _known(self, claim: Claim) -> list[str]:
+        """The claim's words that the source has anywhere: those are not the writer's own."""
+        return found_words(claim.words, self._vocabulary)
+
     def _values_agree(self, claim: Claim, window: Window) -> bool:
-        """Whether numbers, units, codes and categories stand in the window, each with its own words."""
+        """Whether numbers, units, codes, names, categories stand in the window, each with its own words."""
         above = self._classed | categories(window.header) if window.header else self._classed
         return (
             _counts_agree(claim, window)
+            and share_found(claim.names, window.words + self._above) == 1
+            and share_found(self._known(claim), window.words + self._above) >= LEAST_KNOWN
             and claim.categories.said_by(window.categories, above)
             and not changed_places(claim.values, window.values)
             and not changed_ranges(claim.ranges, window.ranges)
@@ -165,7 +183,7 @@ def coverage(question: str, text: str) -> float:
 
 def _denials_agree(claim: Claim, window: Window) -> bool:
     """Whether both deny the same, or neither; a claim that repeats nearly all of it denies as often."""
-    repeated = share_found(content_words(window.text), claim.words) >= LEAST_SHARE
+    repeated = share_found(content_words(window.plain), claim.words) >= _REPEATS
     said, there = claim.negations, window.negations
     as_often = said == there if repeated else bool(said) == bool(there)
     return as_often and all(

@@ -25,6 +25,7 @@ _SAME_START = 3
 _FUNCTION_WORDS = _listed("function")
 NEGATIONS = _listed("negation")
 _NEGATIVE_ENDING = re.compile(r"n['’]t\b", re.IGNORECASE)
+_REFLEXIVE = re.compile(r"(?<=\w{4})(?:ся|сь)$")
 # Words whose opposite would turn a statement round: a paraphrase may not lose or change them.
 _POLAR = _listed("polar")
 _POLAR_STEMS = tuple(_listed("polar_stems"))
@@ -68,20 +69,28 @@ def denied(text: str) -> list[frozenset[str]]:
 
 def share_found(wanted: Iterable[str], there: Iterable[str]) -> float:
     """The part of `wanted` words, 0..1, that have a form among `there`; 1 when nothing is wanted."""
-    words, known = set(wanted), set(there)
+    words = set(wanted)
+    return len(found_words(words, there)) / len(words) if words else 1.0
+
+
+def found_words(wanted: Iterable[str], there: Iterable[str]) -> list[str]:
+    """Those of the words that have a form among `there`."""
+    known = set(there)
     near: dict[str, list[str]] = defaultdict(list)
     for one in known:
         near[one[:_SAME_START]].append(one)
-    found = sum(
-        word in known or any(same(word, one) for one in near.get(word[:_SAME_START], ())) for word in words
-    )
-    return found / len(words) if words else 1.0
+    return [
+        word
+        for word in wanted
+        if word in known or any(same(word, one) for one in near.get(word[:_SAME_START], ()))
+    ]
 
 
 def same(one: str, other: str) -> bool:
     """Whether two words are forms of one: Cyrillic endings differ by up to three letters, Latin by fewer."""
     if one == other:
         return True
+    one, other = _REFLEXIVE.sub("", one), _REFLEXIVE.sub("", other)
     if one[:_SAME_START] != other[:_SAME_START]:
         return False
     longer, shorter = max(len(one), len(other)), min(len(one), len(other))
