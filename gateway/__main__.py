@@ -34,6 +34,7 @@ from radrag import serving, telemetry
 from radrag.access import channels
 from radrag.access import opening as access
 from radrag.account import Trail
+from radrag.admission import limits
 from radrag.audit import opening
 from radrag.serving import NOT_SERVING, SERVING, Server
 from radrag.settings import SettingError, Settings
@@ -188,7 +189,7 @@ async def _running(settings: Settings, trail: Trail, inside: http.Socket) -> Asy
         inside.beside(gateway.service.add_to),
         settings.gateway_address,
         names=(NAME,) if settings.reflection else (),
-        max_in_flight=settings.max_in_flight,
+        limits=limits.of(settings),
         metrics_host=settings.metrics_host,
         trail=trail,
         access=doors,

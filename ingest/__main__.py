@@ -28,6 +28,7 @@ from ingest.work import config_of, works
 from radrag import serving, telemetry
 from radrag.access import channels
 from radrag.access import opening as access
+from radrag.admission import limits
 from radrag.audit import opening
 from radrag.knowledge.v1 import knowledge_pb2_grpc
 from radrag.settings import Settings
@@ -145,7 +146,7 @@ async def main(settings: Settings) -> None:
                 ),
                 settings.ingest_address,
                 names=(NAME,) if settings.reflection else (),
-                max_in_flight=settings.max_in_flight,
+                limits=limits.of(settings),
                 metrics_host=settings.metrics_host,
                 trail=trail,
                 access=doors,

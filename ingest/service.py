@@ -96,13 +96,12 @@ class KnowledgeService(KnowledgeServiceServicer):
         """Approves or rejects one version, for the person who calls."""
         named = requests.document_id(request.document_id), requests.version(request.version)
         reason, subject = requests.reason(request.reason), call.current().caller.subject
+        approves = requests.approves(request.decision)
         await rights.check(self._catalogue, named[0])
-        if request.decision == wire.ReviewDocumentRequest.DECISION_APPROVE:
+        if approves:
             entry = await self._catalogue.approve(*named, subject, reason, self._curation.needed)
-        elif request.decision == wire.ReviewDocumentRequest.DECISION_REJECT:
-            entry = await self._catalogue.reject(*named, subject, reason)
         else:
-            raise InvalidArgument("decision", "must be DECISION_APPROVE or DECISION_REJECT")
+            entry = await self._catalogue.reject(*named, subject, reason)
         _record(entry.state.value, *named)
         return wire.ReviewDocumentResponse(state=replies.state(entry.state))
 

@@ -61,6 +61,16 @@ def reason(value: str) -> str:
     return text("reason", value, 2000, least=0)
 
 
+def approves(decision: "wire.ReviewDocumentRequest.Decision") -> bool:
+    """Whether a decision is an approval; else it is a rejection."""
+    if decision not in {
+        wire.ReviewDocumentRequest.DECISION_APPROVE,
+        wire.ReviewDocumentRequest.DECISION_REJECT,
+    }:
+        raise InvalidArgument("decision", "must be DECISION_APPROVE or DECISION_REJECT")
+    return bool(decision == wire.ReviewDocumentRequest.DECISION_APPROVE)
+
+
 def day(field: str, value: str) -> date | None:
     """A day, None for an empty text."""
     try:

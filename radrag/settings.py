@@ -29,7 +29,11 @@ class Settings:
     reflection: bool = _setting(False, "all", "Serve gRPC reflection.")
     metrics_host: str = _setting("127.0.0.1", "all", "Address the metrics port binds to.")
     drain_seconds: float = _setting(10.0, "all", "How long running calls may take to end on SIGTERM.")
-    max_in_flight: int = _setting(64, "all", "Calls running at once in one process; one more is refused.")
+    max_in_flight: int = _setting(64, "all", "Calls of one method running at once; more wait in line.")
+    max_waiting: int = _setting(64, "all", "Calls of one method in line; one more is refused.")
+    rate_per_second: float = _setting(0.0, "all", "Calls a second of one caller and process; 0: no limit.")
+    rate_burst: int = _setting(20, "all", "Calls of one caller in one go, before the rate counts.")
+    quota_per_day: int = _setting(0, "all", "Calls a day (UTC) of one caller and process; 0: no limit.")
 
     insecure_dev: bool = _setting(
         False, "all", "Let everybody in with every role, for a trial on loopback addresses; else never."

@@ -8,6 +8,7 @@ import uvloop
 
 from radrag import serving, telemetry
 from radrag.access import opening
+from radrag.admission import limits
 from radrag.retrieval.v1 import retrieval_pb2_grpc
 from radrag.settings import SettingError, Settings
 from retrieval.bm25 import Bm25
@@ -92,7 +93,7 @@ async def main(settings: Settings) -> None:
         lambda grpc_server: retrieval_pb2_grpc.add_RetrievalServiceServicer_to_server(service, grpc_server),
         settings.retrieval_address,
         names=(NAME,) if settings.reflection else (),
-        max_in_flight=settings.max_in_flight,
+        limits=limits.of(settings),
         metrics_host=settings.metrics_host,
         access=access,
     )

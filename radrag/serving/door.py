@@ -18,6 +18,7 @@ from radrag.access import rights
 from radrag.access.certificates import names
 from radrag.access.identity import NOBODY, Anyone, Identity
 from radrag.account import Account, Trail
+from radrag.admission.limits import Admission, Limits
 from radrag.errors import Overloaded
 
 log = telemetry.logs.get(__name__)
@@ -30,12 +31,11 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
 
     def __init__(
         self,
-        max_in_flight: int,
+        limits: Limits,
         trail: Trail = Trail(),  # noqa: B008  a frozen value
         identity: Identity = Anyone(),  # noqa: B008  as above
     ) -> None:
-        self._max_in_flight, self._trail, self._identity = max_in_flight, trail, identity
-        self._in_flight = 0
+        self._admission, self._trail, self._identity = Admission(limits), trail, identity
 
     async def intercept_service(
         self,
@@ -92,19 +92,8 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
             async with _audited(told):
                 call.enter(await self._identity.call(metadata, names(context.auth_context()), left))
                 rights.check(method, call.current())
-                with self._admitted():
+                async with self._admission.admitted(method, call.current(), left):
                     yield
-
-    @contextmanager
-    def _admitted(self) -> Iterator[None]:
-        if self._in_flight >= self._max_in_flight:
-            telemetry.REJECTED.labels("in_flight").inc()
-            raise Overloaded(f"more than {self._max_in_flight} calls at once", 0.5)
-        self._in_flight += 1
-        try:
-            yield
-        finally:
-            self._in_flight -= 1
 
 
 @asynccontextmanager

@@ -23,4 +23,4 @@ def serving(address: str, service: str = "", seconds: float = 2.0) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(0 if serving(*sys.argv[1:3]) else 1)
+    sys.exit(0 if serving(sys.argv[1], "".join(sys.argv[2:3])) else 1)

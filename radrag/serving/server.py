@@ -17,6 +17,7 @@ from radrag.access.channels import Files
 from radrag.access.identity import Anyone
 from radrag.access.opening import Access
 from radrag.account import Trail
+from radrag.admission.limits import Limits
 from radrag.call import on_loopback
 from radrag.serving.door import Door
 from radrag.settings import SettingError
@@ -73,7 +74,7 @@ async def start(
     address: str,
     *,
     names: tuple[str, ...] = (),
-    max_in_flight: int = 64,
+    limits: Limits = Limits(),  # noqa: B008  a frozen value
     offset: bool = True,
     metrics_host: str = "",
     trail: Trail = Trail(),  # noqa: B008  a frozen value
@@ -82,14 +83,14 @@ async def start(
     """Starts a server with the services that `add` registers.
 
     `address` is host:port; port 0 picks free ports. With `offset`, health listens 100 and metrics 200 above.
-    `names`, when given, are the services offered by reflection. Calls are written to `trail`; `access` says
-    who may call, everybody only on a loopback address. Health tells nothing but whether it serves: it takes
-    plain calls of anybody. Not ready until told so.
+    `names`, when given, are the services offered by reflection. Calls are written to `trail`; `limits` say
+    how many at once; `access` says who may call, everybody only on a loopback address. Health tells nothing
+    but whether it serves, and takes plain calls of anybody. Not ready until told so.
     """
     host, _, port = address.rpartition(":")
     if isinstance(access.identity, Anyone) and not on_loopback(address):
         raise SettingError(f"{address} is reached from outside: it must know its callers")
-    server = aio.server(interceptors=[Door(max_in_flight, trail, access.identity)], options=OPTIONS)
+    server = aio.server(interceptors=[Door(limits, trail, access.identity)], options=OPTIONS)
     add(server)
     if names:
         reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)

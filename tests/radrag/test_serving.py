@@ -9,6 +9,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import REGISTRY
 
 from radrag import call, serving
+from radrag.admission.limits import Limits
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
 
@@ -33,7 +34,7 @@ async def started(service: Describing, max_in_flight: int = 64) -> serving.Serve
     return await serving.start(
         lambda one: wire.add_RetrievalServiceServicer_to_server(service, one),
         "127.0.0.1:0",
-        max_in_flight=max_in_flight,
+        limits=Limits(max_in_flight),
     )
 
 

@@ -19,6 +19,7 @@ from radrag.access import callers as file
 from radrag.access.identity import Anyone, Identity
 from radrag.access.opening import Access
 from radrag.account import Trail
+from radrag.admission.limits import Limits
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 from radrag.settings import Settings
 from tests.gateway.channel import service
@@ -42,7 +43,7 @@ async def asking(
         server = await serving.start(
             inside.beside(service(pipeline).add_to),
             "127.0.0.1:0",
-            max_in_flight=max_in_flight,
+            limits=Limits(max_in_flight),
             trail=Trail(),
             access=Access(identity or Anyone()),
         )

@@ -1,0 +1,1 @@
+"""How much at once: a bounded queue before each method, and what one caller may ask for."""
