@@ -170,6 +170,12 @@ async def test_another_version_takes_its_place_in_one_step_and_the_old_one_stays
     assert (old / "config.json").read_bytes() == FILES["config.json"]
 
 
+async def under_way(hub: Hub) -> None:
+    """Until a file was asked for: however busy the machine is."""
+    while not [path for path, _ in hub.asked if path.startswith("/files/")]:
+        await asyncio.sleep(0.02)
+
+
 async def test_two_fetches_at_once_download_once(tmp_path: Path) -> None:
     pause = threading.Event()
     with published(dict(FILES), pause=pause) as hub:
@@ -185,7 +191,7 @@ async def test_two_fetches_at_once_download_once(tmp_path: Path) -> None:
 async def test_a_killed_fetch_leaves_nothing_but_what_the_next_one_takes_up(tmp_path: Path) -> None:
     with published(dict(FILES), pause=threading.Event()) as hub:
         fetch = asyncio.ensure_future(radrag(tmp_path, *from_hub(hub)))
-        await asyncio.sleep(0.4)
+        await under_way(hub)
         fetch.cancel()
         await asyncio.gather(fetch, return_exceptions=True)
         assert os.listdir(tmp_path) == [".fetching"]
@@ -209,7 +215,7 @@ async def test_a_disk_that_fills_while_downloading_is_one_line_and_the_next_run_
     pause = threading.Event()
     with published(files, pause=pause) as hub:
         fetch = asyncio.ensure_future(radrag(small_disk, *from_hub(hub)))
-        await asyncio.sleep(0.4)
+        await under_way(hub)
         other = small_disk / "others"
         other.mkdir()
         (other / "file").write_bytes(bytes(1_000_000))
@@ -403,8 +409,9 @@ async def test_a_folder_is_taken_as_it_is_and_left_alone(hub: Hub, tmp_path: Pat
 def test_what_is_written_again_is_in_its_place_only_when_whole(tmp_path: Path) -> None:
     folder = tmp_path / "one"
     folder.mkdir()
+    entry = {"bytes": 1, "sha256": "0" * 64}
     (folder / FILE).write_text(
-        json.dumps({"format": 1, "name": "x", "source": "", "files": {"a": {"bytes": 1, "sha256": ""}}}),
+        json.dumps({"format": 1, "name": "x", "source": "", "files": {"a": entry}}),
         encoding="utf-8",
     )
     with pytest.raises(FileNotFoundError):

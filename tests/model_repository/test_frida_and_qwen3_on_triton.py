@@ -11,7 +11,7 @@ import re
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,9 @@ from tests.model_repository.tiny_repository import (
     TinyRepository,
     filled,
     for_bert,
+    golden_junk,
     truncate,
+    without_heads,
     without_tokenizer,
 )
 
@@ -48,6 +50,13 @@ BAD = {
     "half": r"precision fp16 is refused: T5 overflows in it; use bf16 or fp32",
     "unpinned": r"sha256 [0-9a-f]{64}, config\.pbtxt says unpinned",
     "no_weights": r"/nowhere/frida/manifest\.json is absent",
+    "golden_junk": r"golden\.json holds no known answers that can be read",
+    "no_sense": r"cannot be loaded: \w+",
+    "bad_setting": r"pass_tokens is '0': it must be a whole number of at least 1",
+    "reranker_truncated": r"model\.safetensors is truncated: \d+ bytes, the manifest says \d+",
+    "reranker_other_weights": r"golden case \d: score \d\.\d+, known is \d\.\d+",
+    "reranker_nan": r"the weights hold a value that is not finite, in model\.layers\.\d\.self_attn\.v_proj",
+    "reranker_for_bert": r"config\.json is for BertModel, needed is Qwen3ForCausalLM or Qwen3ForSequence",
     "reranker_no_tokenizer": r"tokenizer\.json is absent",
     "reranker_no_cuda": r"device is cuda, but PyTorch sees no CUDA device",
 }
@@ -66,24 +75,30 @@ def filled_repository(folder: Path) -> TinyRepository:
     # What the manifest finds needs no pins: it is checked first.
     for name, hidden in (("truncated", truncate), ("no_tokenizer", without_tokenizer)):
         repository.add(name, "frida", repository.damaged("frida", name, hidden))
-    known = {"nan": filled(math.nan), "other_weights": filled(0.01), "for_bert": for_bert}
-    for name, damage in known.items():
-        weights = repository.damaged("frida", name, damage)
-        repository.add(name, "frida", weights)
-        repository.pinned(name, weights)
-    for name, parameters in (("no_cuda", {"device": "cuda"}), ("half", {"precision": "fp16"})):
+    for kind, prefix in (("frida", ""), ("qwen3_reranker", "reranker_")):
+        known = {"nan": filled(math.nan), "other_weights": filled(0.01), "for_bert": for_bert}
+        for name, damage in known.items():
+            add_damaged(repository, kind, prefix + name, damage)
+    add_damaged(repository, "frida", "golden_junk", golden_junk)
+    add_damaged(repository, "frida", "no_sense", without_heads)
+    settings = {"no_cuda": {"device": "cuda"}, "half": {"precision": "fp16"}}
+    for name, parameters in (settings | {"bad_setting": {"pass_tokens": "0"}}).items():
         repository.add(name, "frida", frida, parameters)
         repository.pinned(name, frida)
     repository.add("unpinned", "frida", frida)
     repository.add("no_weights", "frida", Path("/nowhere/frida"))
-    repository.add(
-        "reranker_no_tokenizer",
-        "qwen3_reranker",
-        repository.damaged("qwen3_reranker", "reranker_no_tokenizer", without_tokenizer),
-    )
+    for name, hidden in (("reranker_truncated", truncate), ("reranker_no_tokenizer", without_tokenizer)):
+        repository.add(name, "qwen3_reranker", repository.damaged("qwen3_reranker", name, hidden))
     repository.add("reranker_no_cuda", "qwen3_reranker", reranker, {"device": "cuda"})
     repository.pinned("reranker_no_cuda", reranker)
     return repository
+
+
+def add_damaged(repository: TinyRepository, kind: str, name: str, damage: Callable[[Path], None]) -> None:
+    """A model whose manifest and pins agree with its damaged weights."""
+    weights = repository.damaged(kind, name, damage)
+    repository.add(name, kind, weights)
+    repository.pinned(name, weights)
 
 
 @dataclass(frozen=True)

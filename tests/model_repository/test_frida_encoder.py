@@ -8,6 +8,7 @@ Runs where PyTorch is: in the model servers' environment (`make test-torch`).
 import itertools
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -293,6 +294,32 @@ def test_a_vector_that_is_not_finite_fails_its_request_and_no_other(folder: Path
     assert isinstance(first, Reply)
     assert isinstance(third, Reply)
     assert np.isfinite(first.vectors).all()
+
+
+@pytest.mark.parametrize("pooling", [Pooling.CLS, Pooling.BLEND])
+def test_a_pass_that_fails_costs_the_row_that_fails_and_no_other(folder: Path, pooling: Pooling) -> None:
+    """As when one long row exhausts the device's memory."""
+    encoder = FridaEncoder.load(folder, Place("cpu"))
+    requests = [
+        Request(RUSSIAN, PREFIXES["query"]),
+        Request(LONG, PREFIXES["query"]),
+        Request(ENGLISH, PREFIXES["query"]),
+    ]
+    whole = Embedder(encoder, pooling).embed(requests)
+    forward = encoder._forward
+
+    def fails(rows: Sequence[Sequence[int]]) -> object:
+        if max(map(len, rows)) > 300 or len(rows) > 1:
+            raise torch.OutOfMemoryError("out of memory")
+        return forward(rows)
+
+    encoder._forward = fails  # type: ignore[method-assign,assignment]
+    first, second, third = Embedder(encoder, pooling).embed(requests)
+    assert isinstance(second, NotFinite)
+    for found, known in ((first, whole[0]), (third, whole[2])):
+        assert isinstance(found, Reply)
+        assert isinstance(known, Reply)
+        np.testing.assert_allclose(found.vectors, known.vectors, atol=2e-6)
 
 
 @pytest.mark.parametrize("pooling", list(Pooling))

@@ -6,6 +6,7 @@ Runs where PyTorch is: in the model servers' environment (`make test-torch`).
 # ruff: noqa: E402 - what follows needs PyTorch
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +18,12 @@ torch = pytest.importorskip("torch", reason="PyTorch is in the model servers' en
 torch.set_num_threads(1)
 
 from frida_encoder import FridaEncoder
+from frida_start import started_embedder
 from frida_tokens import WrongTokenizer
 from local_model import CannotLoad, Place
 from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertModel
+from weights_manifest import Refused
 
 from tests.model_repository.tiny_bundles import tiny_bundle
 
@@ -120,3 +123,51 @@ def test_unknown_devices_and_precisions_are_refused() -> None:
         Place("tpu")
     with pytest.raises(CannotLoad, match="precision is 'int8', known are bf16, fp32 and auto"):
         Place("cpu", "int8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_heads": 0},
+        {"num_heads": "four"},
+        {"num_layers": 9},
+        {"architectures": "T5EncoderModel"},
+        {"quantization_config": {"quant_method": "awq"}},
+    ],
+)
+def test_a_configuration_of_no_sense_is_one_line(folder: Path, change: dict[str, object]) -> None:
+    file = folder / "config.json"
+    config = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(config | change), encoding="utf-8")
+    assert re.search("cannot be loaded|missing tensors|is for nothing", refused(folder))
+
+
+SETTINGS = {
+    "device": "cpu", "precision": "auto", "window": "512", "pass_tokens": "16384", "pooling": "cls",
+    "alpha": "0.5", "dimension": "48", "prefix_query": "search_query: ",
+    "prefix_document": "search_document: ",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"window": "wide"}, "window is 'wide': it must be a whole number of at least 1"),
+        ({"pass_tokens": "-5"}, "pass_tokens is '-5': it must be"),
+        ({"pooling": "max"}, "pooling is 'max', known are cls, chunk, late, blend"),
+        ({"alpha": "nan"}, "alpha is 'nan': it must be a number from 0 to 1"),
+        ({"dimension": "1536"}, "config.pbtxt says dimension is '1536', the model has '48'"),
+    ],
+)
+def test_a_wrong_setting_is_named(change: dict[str, str], message: str) -> None:
+    with pytest.raises(Refused, match=re.escape(message)):
+        started_embedder(tiny_bundle("frida"), SETTINGS | change, 0)
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "{}", '{"cases": []}', '{"cases": [{"task": "x", "text": "y"}]}']
+)
+def test_known_answers_that_cannot_be_read_are_refused(folder: Path, text: str) -> None:
+    (folder / "golden.json").write_text(text, encoding="utf-8")
+    with pytest.raises(Refused, match=r"^golden\.json h(olds no known answers that can be read|as no case)$"):
+        started_embedder(folder, SETTINGS, 0)

@@ -58,7 +58,22 @@ def test_a_required_file_must_be_in_the_manifest(bundle: Path) -> None:
         verify(bundle, "golden.json")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1, "files": {"../x": {}}}', '{"format": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", '{"format": 1}', "[" * 100_000,
+        *(
+            f'{{"format": 1, "name": "x", "source": "", "files": {{{file}}}}}'
+            for file in (
+                '"../x": {}',
+                f'"a": {{"bytes": "3", "sha256": "{"0" * 64}"}}',
+                f'"a": {{"bytes": -1, "sha256": "{"0" * 64}"}}',
+                '"a": {"bytes": 3, "sha256": "0"}',
+                '"a": {"bytes": 3, "sha256": null}',
+            )
+        ),
+    ],
+)  # fmt: skip
 def test_what_is_no_manifest_is_refused_by_name(bundle: Path, text: str) -> None:
     (bundle / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(WrongBundle, match=r"manifest\.json is no manifest"):

@@ -23,7 +23,8 @@ def texts(*values: str) -> bytes:
 
 
 ARCHITECTURE = entry("general.architecture", TEXT, text("qwen3moe"))
-CONTEXT = entry("qwen3moe.context_length", NUMBER, struct.pack("<I", 40960))
+CONTEXT_LENGTH = "qwen3moe.context_length"
+CONTEXT = entry(CONTEXT_LENGTH, NUMBER, struct.pack("<I", 40960))
 TOKENS = entry("tokenizer.ggml.tokens", LIST, texts("доза", "mSv"))
 SCORES = entry("tokenizer.ggml.scores", LIST, struct.pack("<IQff", 6, 2, 0.5, 1.5))
 NESTED = entry("nested", LIST, struct.pack("<IQ", LIST, 1) + struct.pack("<IQ", 0, 3) + b"abc")
@@ -57,6 +58,20 @@ def test_a_file_that_says_no_context_has_none(tmp_path: Path) -> None:
         ((entry("x", LIST, struct.pack("<IQ", 0, 2**60)),), 3, b"GGUF", "absurd"),
         ((TOKENS,), 3, b"GGUF", "names no architecture"),
         ((ARCHITECTURE,), 3, b"GGUF", "holds no tokenizer"),
+        ((entry("x", LIST, struct.pack("<IQ", LIST, 1) * 9000),), 3, b"GGUF", "lists within lists"),
+        (
+            (ARCHITECTURE, TOKENS, entry(CONTEXT_LENGTH, TEXT, text("many"))),
+            3,
+            b"GGUF",
+            "its context is 'many'",
+        ),
+        (
+            (ARCHITECTURE, TOKENS, entry(CONTEXT_LENGTH, 6, struct.pack("<f", float("nan")))),
+            3,
+            b"GGUF",
+            "'nan'",
+        ),
+        ((ARCHITECTURE, TOKENS, entry(CONTEXT_LENGTH, 5, struct.pack("<i", -4))), 3, b"GGUF", "'-4'"),
     ],
 )
 def test_what_is_no_language_model_is_refused_by_name_in_one_line(

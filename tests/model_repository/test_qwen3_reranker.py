@@ -5,6 +5,7 @@ Runs where PyTorch is: in the model servers' environment (`make test-torch`).
 
 # ruff: noqa: E402 - what follows needs PyTorch
 
+import json
 import math
 import shutil
 import subprocess
@@ -221,6 +222,45 @@ def test_a_pass_that_fails_is_halved_until_the_failing_row_is_alone(
     found = scores(reranker.rerank(pairs()))
     assert math.isnan(found[5])
     assert [*found[:5], *found[6:]] == pytest.approx([*whole[:5], *whole[6:]], abs=1e-4)
+
+
+def test_a_question_that_fits_nowhere_is_read_with_each_passage(folder: Path, prompts: Prompts) -> None:
+    """As when the device has no room for its keys: nobody's scores are lost."""
+    reranker = Reranker.load(folder, Place("cpu"), prompts)
+    whole = scores(reranker.rerank(pairs()))
+
+    def fails(rows: object) -> object:
+        raise torch.OutOfMemoryError("out of memory")
+
+    reranker._keys = fails
+    assert scores(reranker.rerank(pairs())) == pytest.approx(whole, abs=1e-4)
+
+
+def test_questions_that_have_one_passage_each_share_a_pass(folder: Path, prompts: Prompts) -> None:
+    reranker = Reranker.load(folder, Place("cpu"), prompts)
+    alone = [score(reranker.rerank([(f"Доза {number}?", PASSAGES[0])])[0]) for number in range(5)]
+    forward, passes = reranker._forward, []
+
+    def counted(rows: Sequence[Sequence[int]], keys: object) -> list[float]:
+        passes.append(len(rows))
+        return list(forward(rows, keys))
+
+    reranker._forward = counted
+    found = reranker.rerank([(f"Доза {number}?", PASSAGES[0]) for number in range(5)])
+    assert passes == [5]
+    assert scores(found) == pytest.approx(alone, abs=1e-4)
+
+
+def test_a_head_that_is_missing_is_not_filled_with_random_numbers(
+    folder: Path, prompts: Prompts, tmp_path: Path
+) -> None:
+    place = Path(shutil.copytree(folder, tmp_path / "headless"))
+    config = json.loads((place / "config.json").read_text(encoding="utf-8"))
+    (place / "config.json").write_text(json.dumps(config | {"tie_word_embeddings": False}), encoding="utf-8")
+    with pytest.raises(
+        CannotLoad, match=r"^the weights have 1 missing tensors, the first is lm_head\.weight$"
+    ):
+        Reranker.load(place, Place("cpu"), prompts)
 
 
 def test_scores_that_collapsed_are_noticed_and_honest_ones_are_not(reranker: Reranker) -> None:

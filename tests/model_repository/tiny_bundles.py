@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,11 @@ def sources(kind: str) -> str:
 def make(kind: str, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     for old in folder.parent.glob(f"{kind}-*"):
-        shutil.rmtree(old)
+        shutil.rmtree(old, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as building:
         place = Path(building) / "bundle"
         command = [str(ENVIRONMENT.python), tiny_models.__file__, kind, str(place), *OPTIONS[kind]]
         subprocess.run(command, check=True, capture_output=True)
-        place.rename(folder)
+        # Another run may have made the same in the meantime.
+        with suppress(OSError):
+            place.rename(folder)

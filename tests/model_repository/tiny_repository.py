@@ -14,6 +14,9 @@ from cli.model_environment import MODEL_REPOSITORY
 from tests.model_repository.tiny_bundles import tiny_bundle
 from tests.model_repository.tiny_models import DIMENSION
 
+# The attention's value matrix, in FRIDA's and in the reranker's names.
+VALUES = ("SelfAttention.v.weight", "self_attn.v_proj.weight")
+
 
 @dataclass(frozen=True)
 class TinyRepository:
@@ -72,6 +75,18 @@ def for_bert(folder: Path) -> None:
     write(folder, "frida")
 
 
+def golden_junk(folder: Path) -> None:
+    (folder / "golden.json").write_text('{"cases": [{"task": "query"}]}', encoding="utf-8")
+    write(folder, "frida")
+
+
+def without_heads(folder: Path) -> None:
+    """A configuration that is of the right class and of no sense."""
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"num_heads": 0}), encoding="utf-8")
+    write(folder, "frida")
+
+
 def filled(value: float) -> Callable[[Path], None]:
     """One weight matrix holds that value everywhere, and the manifest knows of it."""
 
@@ -80,7 +95,7 @@ def filled(value: float) -> Callable[[Path], None]:
         content = bytearray(file.read_bytes())
         (size,) = struct.unpack("<Q", content[:8])
         header = json.loads(content[8 : 8 + size])
-        tensor = next(header[name] for name in sorted(header) if name.endswith("SelfAttention.v.weight"))
+        tensor = next(header[name] for name in sorted(header) if name.endswith(VALUES))
         start, end = (8 + size + offset for offset in tensor["data_offsets"])
         content[start:end] = struct.pack("<f", value) * ((end - start) // 4)
         file.write_bytes(content)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from frida_tokens import FridaTokenizer, Tokens
 from local_model import Place, architecture, load
-from token_passes import padded, passes
+from token_passes import halved, padded, passes
 from token_windows import Floats, Ints, stitched, windows
 from transformers import T5EncoderModel
 
@@ -110,10 +110,18 @@ class FridaEncoder:
         states: dict[int, Floats] = {}
         for group in passes([len(row) for row in rows], self.budget):
             chosen = [rows[index] for index in group]
-            found = self._forward(chosen)
-            kept = (found[:, :1] if first_only else found).float().cpu().numpy()
-            states.update((index, kept[at, : len(rows[index])]) for at, index in enumerate(group))
+            found = halved(lambda part: self._states(part, first_only), chosen, self._nothing)
+            states.update(zip(group, found, strict=True))
         return [states[index] for index in range(len(rows))]
+
+    def _states(self, rows: Sequence[Sequence[int]], first_only: bool) -> list[Floats]:
+        found = self._forward(rows)
+        kept = (found[:, :1] if first_only else found).float().cpu().numpy()
+        return [state[: len(row)] for state, row in zip(kept, rows, strict=True)]
+
+    def _nothing(self, row: Sequence[int]) -> Floats:
+        """For a row that failed: its request is refused as not finite, and no other."""
+        return np.full((len(row), self.dimension), np.nan, np.float32)
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:

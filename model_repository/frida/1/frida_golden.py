@@ -25,18 +25,30 @@ class WrongAnswer(Refused):
 
 def check(embedder: Embedder, file: Path, precision: str) -> None:
     """Raises WrongAnswer, with the case and its cosine."""
-    cases = json.loads(file.read_text(encoding="utf-8"))["cases"]
-    if not cases:
-        raise WrongAnswer("golden.json has no case")
-    requests = [Request(case["text"], PREFIXES[case["task"]]) for case in cases]
-    for number, (case, reply) in enumerate(zip(cases, embedder.embed(requests), strict=True)):
+    requests, vectors = known(file)
+    for number, (vector, reply) in enumerate(zip(vectors, embedder.embed(requests), strict=True)):
         if isinstance(reply, NotFinite):
             raise WrongAnswer(f"golden case {number}: the vector is not finite")
-        cosine = float(decoded(case["vector"]) @ reply.vectors[0])
+        if vector.shape != reply.vectors[0].shape:
+            raise WrongAnswer(f"golden case {number} has {len(vector)} numbers, not {reply.vectors.shape[1]}")
+        cosine = float(vector @ reply.vectors[0])
         if not cosine >= MINIMUM_COSINE[precision]:
             raise WrongAnswer(
                 f"golden case {number}: cosine {cosine:.6f} is below {MINIMUM_COSINE[precision]}"
             )
+
+
+def known(file: Path) -> tuple[list[Request], list[Floats]]:
+    """What is asked and the vectors that are known. Raises WrongAnswer for a file that holds none."""
+    try:
+        cases = json.loads(file.read_text(encoding="utf-8"))["cases"]
+        requests = [Request(case["text"], PREFIXES[case["task"]]) for case in cases]
+        vectors = [decoded(case["vector"]) for case in cases]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise WrongAnswer("golden.json holds no known answers that can be read") from None
+    if not requests:
+        raise WrongAnswer("golden.json has no case")
+    return requests, vectors
 
 
 def encoded(vector: Floats) -> str:

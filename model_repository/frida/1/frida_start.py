@@ -8,14 +8,16 @@ from frida_embedder import Embedder, Pooling
 from frida_encoder import FridaEncoder
 from frida_tokens import PREFIXES
 from local_model import CannotLoad, Place
+from model_settings import choice, share, whole
 
 
 def started_embedder(folder: Path, settings: Mapping[str, str], gpu: int) -> Embedder:
     """settings: config.pbtxt's parameters. Raises Refused."""
     place = Place(settings["device"], settings["precision"], gpu)
-    encoder = FridaEncoder.load(folder, place, int(settings["window"]), int(settings["pass_tokens"]))
+    encoder = FridaEncoder.load(folder, place, whole(settings, "window"), whole(settings, "pass_tokens"))
     require_published(settings, encoder.dimension)
-    embedder = Embedder(encoder, Pooling(settings["pooling"]), float(settings["alpha"]))
+    pooling = Pooling(choice(settings, "pooling", list(Pooling)))
+    embedder = Embedder(encoder, pooling, share(settings, "alpha"))
     frida_golden.check(embedder, folder / "golden.json", place.precision)
     return embedder
 
@@ -24,5 +26,5 @@ def require_published(settings: Mapping[str, str], dimension: int) -> None:
     """What config.pbtxt says of the model must be so: indexes are compared by it."""
     true = {f"prefix_{task}": prefix for task, prefix in PREFIXES.items()} | {"dimension": str(dimension)}
     for key, value in true.items():
-        if settings[key] != value:
-            raise CannotLoad(f"config.pbtxt says {key} is {settings[key]!r}, the model has {value!r}")
+        if settings.get(key) != value:
+            raise CannotLoad(f"config.pbtxt says {key} is {settings.get(key)!r}, the model has {value!r}")

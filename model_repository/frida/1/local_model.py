@@ -15,7 +15,6 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 import torch
-from safetensors import SafetensorError
 from transformers import PreTrainedModel
 from transformers.utils import logging as transformers_logging
 from weights_manifest import Refused
@@ -70,15 +69,14 @@ def architecture(folder: Path, known: Collection[str]) -> str:
     """Which of `known` the folder's config.json names. Raises CannotLoad."""
     path = folder / "config.json"
     try:
-        names = json.loads(path.read_text(encoding="utf-8"))["architectures"]
+        found = json.loads(path.read_text(encoding="utf-8"))["architectures"]
     except (OSError, ValueError, KeyError, TypeError):
         raise CannotLoad(f"{path} is absent or names no architecture") from None
-    for name in names or ():
+    names = [str(name) for name in found] if isinstance(found, list) else []
+    for name in names:
         if name in known:
-            return str(name)
-    raise CannotLoad(
-        f"{path} is for {', '.join(names or ['nothing'])}, needed is {' or '.join(sorted(known))}"
-    )
+            return name
+    raise CannotLoad(f"{path} is for {', '.join(names) or 'nothing'}, needed is {' or '.join(sorted(known))}")
 
 
 def load(kind: type[Model], folder: Path, place: Place) -> Model:
@@ -95,21 +93,26 @@ def load(kind: type[Model], folder: Path, place: Place) -> Model:
             ignore_mismatched_sizes=True,
             output_loading_info=True,
         )
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+    # A config.json of other types, of no sense or for another library fails in as many ways as it has fields.
+    except Exception as error:
         raise CannotLoad(f"{folder} cannot be loaded: {first_line(error)}") from error
     model, report = loaded
     # transformers fills gaps with random numbers and only warns.
     for what in ("missing_keys", "mismatched_keys", "unexpected_keys"):
         require_none(what, report[what])
     require_finite(model)
-    model.to(place.device).eval().requires_grad_(False)  # type: ignore[arg-type]
+    try:
+        model.to(place.device).eval().requires_grad_(False)  # type: ignore[arg-type]
+    except RuntimeError as error:  # CUDA's out of memory is one
+        raise CannotLoad(f"{folder} does not go onto {place.device}: {first_line(error)}") from error
     return model
 
 
 def require_none(what: str, keys: Collection[object]) -> None:
-    # A checkpoint of the whole T5 is a good source for its encoder.
     named = (str(key[0] if isinstance(key, tuple) else key) for key in keys)
-    names = sorted(name for name in named if not name.startswith(("decoder.", "lm_head.")))
+    # A checkpoint of the whole T5 is a good source for its encoder; a head that is missing is a missing head.
+    beside = ("decoder.", "lm_head.") if what == "unexpected_keys" else ()
+    names = sorted(name for name in named if not name.startswith(beside))
     if names:
         kind = what.removesuffix("_keys")
         raise CannotLoad(f"the weights have {len(names)} {kind} tensors, the first is {names[0]}")

@@ -31,13 +31,23 @@ def device_id(args: Mapping[str, str]) -> int:
 
 
 def started(args: Mapping[str, str], start: Callable[[], None]) -> None:
-    """Runs `start`; a refusal becomes one line in the log and a model that never turns READY."""
+    """Runs `start`; whatever stops it becomes one line in the log and a model that never turns READY."""
     try:
         start()
-    except Refused as refusal:
-        line = f"{args['model_name']} does not start: {refusal}"
+    except Exception as error:  # noqa: BLE001 - the operator gets a line for a fault nobody foresaw, too
+        line = f"{args['model_name']} does not start: {reason(error)}"
         print(line, file=sys.stderr, flush=True)
         raise pb_utils.TritonModelException(line) from None
+
+
+def reason(error: Exception) -> str:
+    """One line, for an operator."""
+    if isinstance(error, ModuleNotFoundError):
+        package = (error.name or "a package").partition(".")[0]
+        how = "make setup-gguf" if package == "xllamacpp" else "make setup-torch"
+        return f"{package} is not installed: run `{how}`"
+    text = " ".join(str(error).split())
+    return text if isinstance(error, Refused) else f"{type(error).__name__}: {text[:500]}"
 
 
 class Counter:

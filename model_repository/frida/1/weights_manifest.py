@@ -66,10 +66,16 @@ def parsed(content: bytes, place: str) -> Manifest:
         known = json.loads(content.decode("utf-8"))
         if known["format"] != FORMAT:
             raise WrongBundle(f"{place} has format {known['format']}, known is {FORMAT}")
-        files = {checked(name): File(**entry) for name, entry in known["files"].items()}
+        files = {checked(name): described(**entry) for name, entry in known["files"].items()}
         return Manifest(known["name"], known["source"], files)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise WrongBundle(f"{place} is no manifest") from None
+
+
+def described(bytes: int, sha256: str) -> File:  # noqa: A002 - the manifest's own names
+    if type(bytes) is not int or bytes < 0 or not re.fullmatch("[0-9a-f]{64}", sha256):
+        raise ValueError("bytes, sha256")
+    return File(bytes, sha256)
 
 
 def checked(name: str) -> str:

@@ -39,6 +39,8 @@ def header(path: Path) -> Header:
     try:
         with path.open("rb") as file:
             values = _values(file)
+    except RecursionError:
+        raise Refused(f"{path.name} is no GGUF file, or a damaged one: lists within lists") from None
     except (_Damaged, struct.error, UnicodeDecodeError) as error:
         raise Refused(f"{path.name} is no GGUF file, or a damaged one: {error}") from None
     except OSError as error:
@@ -48,7 +50,16 @@ def header(path: Path) -> Header:
         raise Refused(f"{path.name} names no architecture")
     if "tokenizer.ggml.tokens" not in values:
         raise Refused(f"{path.name} holds no tokenizer")
-    return Header(architecture, int(values.get(f"{architecture}.context_length") or 0))
+    return Header(architecture, _context(path, values.get(f"{architecture}.context_length")))
+
+
+def _context(path: Path, value: Value) -> int:
+    """Tokens, 0 where the file does not say."""
+    if value is None:
+        return 0
+    if not isinstance(value, int) or value < 0:
+        raise Refused(f"{path.name} says its context is {str(value)[:20]!r}, no number of tokens")
+    return value
 
 
 def _values(file: BinaryIO) -> dict[str, Value]:

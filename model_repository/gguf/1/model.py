@@ -10,11 +10,14 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 from gguf_request import InvalidRequest, Request, echoes, sampling
 from llama_parts import Part
+from model_settings import whole
 from model_start import parameters, started, weights_folder
 from triton_talk import Caller, Figures
-from weights_manifest import Refused, require_pins, verify
+from weights_manifest import require_pins, verify
 
 FURTHER = ("finish_reason", "num_input_tokens", "num_output_tokens")
+# 0 threads are all cores.
+LEAST = {"context": 1, "slots": 1, "threads": 0, "batch": 1}
 # How often a request that waits for its turn looks whether it was given up, in seconds.
 GLANCE = 0.02
 # Triton's own words: whoever knows that a queue was full from these knows it of ours too.
@@ -32,15 +35,14 @@ class TritonPythonModel:
         folder = weights_folder(settings["weights"])
         manifest = verify(folder)
         require_pins(manifest, settings)
-        try:
-            from llama_engine import Plan, only_model, opened  # noqa: PLC0415 - not before the file is right
-        except ModuleNotFoundError as missing:
-            raise Refused(f"{missing.name} is not installed: run `make setup-gguf`") from None
-        numbers = {name: int(settings[name]) for name in ("context", "slots", "threads", "batch")}
+        numbers = {name: whole(settings, name, least) for name, least in LEAST.items()}
+        waiting = whole(settings, "queue", 0)
+        from llama_engine import Plan, only_model, opened  # noqa: PLC0415 - not before the file is right
+
         plan = Plan(**numbers, gpu_layers=settings["gpu_layers"])
         self.engine = opened(folder / only_model(manifest), plan)
         self.free, self.stopping = BoundedSemaphore(plan.slots), False
-        self.most = plan.slots + int(settings["queue"])
+        self.most = plan.slots + waiting
         self.room = BoundedSemaphore(self.most)
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> None:
@@ -103,7 +105,7 @@ class TritonPythonModel:
             self.figures.prompt(parts[0].input_tokens, parts[0].cached)
         if not (parts and parts[-1].reason):
             return refusal("cancelled", pb_utils.TritonError.CANCELLED)
-        return None if wanted.stream else response(wanted, whole(wanted, parts))
+        return None if wanted.stream else response(wanted, joined(wanted, parts))
 
     def finalize(self) -> None:
         """Ends what is being written: the model's memory goes away under it."""
@@ -112,7 +114,7 @@ class TritonPythonModel:
             self.room.acquire(timeout=5)
 
 
-def whole(wanted: Request, parts: Sequence[Part]) -> Part:
+def joined(wanted: Request, parts: Sequence[Part]) -> Part:
     text = (wanted.prompt if wanted.echo else "") + "".join(part.text for part in parts)
     tokens = sum(part.output_tokens for part in parts)
     return Part(text, parts[-1].reason, parts[-1].input_tokens, parts[-1].cached, tokens)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 
 import numpy as np
 import triton_python_backend_utils as pb_utils
@@ -45,7 +44,7 @@ class TritonPythonModel:
     ) -> pb_utils.InferenceResponse:
         scores = np.array([[score(one)] for one in judged], np.float32)
         self.truncated.add(sum(one.truncated for one in judged))
-        self.failed.add(sum(isnan(one.margin) for one in judged))
+        self.failed.add(int(np.isnan(scores).sum()))
         if collapsed(judged, [pair[1] if pair else "" for pair in pairs]):
             self.collapsed.add(1)
             pb_utils.Logger.log_warn(f"one score for {len(pairs)} passages: the reranker does not rank")

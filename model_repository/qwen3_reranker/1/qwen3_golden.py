@@ -32,13 +32,17 @@ class Golden:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Raises WrongAnswer for a file without cases."""
-        content = json.loads(file.read_text(encoding="utf-8"))
-        cases = content["cases"]
-        if len(cases) < 2:
+        """Raises WrongAnswer for a file that cannot be read, or without cases."""
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+            pairs = [(str(case["query"]), str(case["passage"])) for case in content["cases"]]
+            scores = [float(case["score"]) for case in content["cases"]]
+            golden = cls(pairs, scores, float(content["least_margin"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            raise WrongAnswer("golden.json holds no known answers that can be read") from None
+        if len(pairs) < 2:
             raise WrongAnswer("golden.json has fewer than two cases")
-        pairs = [(case["query"], case["passage"]) for case in cases]
-        return cls(pairs, [float(case["score"]) for case in cases], float(content["least_margin"]))
+        return golden
 
 
 def check(reranker: Reranker, golden: Golden, precision: str) -> None:

@@ -16,7 +16,7 @@ import torch
 from local_model import Place, architecture, load
 from qwen3_judgement import Judged
 from qwen3_prompt import InvalidPair, Prompts, Row
-from token_passes import padded, passes
+from token_passes import halved, padded, passes
 from transformers import (
     DynamicCache,
     DynamicLayer,
@@ -82,13 +82,14 @@ class Reranker:
     def margins(self, rows: Sequence[Row]) -> list[float]:
         """Log-odds of yes per row, in order. Grouped by question where the question is shared."""
         found: dict[int, float] = {}
-        for group in self._groups(rows):
+        for group, shared in self._groups(rows):
             chosen = [rows[index] for index in group]
-            keys = self._keys(chosen) if self._shares(chosen) else []
+            keys = self._question(chosen) if shared else []
             skip = chosen[0].shared if keys else 0
             for part in passes([len(row.ids) - skip for row in chosen], self.budget):
                 ids = [chosen[at].ids[skip:] for at in part]
-                found.update(zip((group[at] for at in part), self._each(ids, keys), strict=True))
+                margins = halved(lambda some: self._forward(some, keys), ids, lambda _: float("nan"))  # noqa: B023
+                found.update(zip((group[at] for at in part), margins, strict=True))
         return [found[index] for index in range(len(rows))]
 
     def measure(self, rows: Sequence[Row], repeats: int = 3) -> Timing:
@@ -105,17 +106,29 @@ class Reranker:
         except InvalidPair:
             return None
 
-    def _groups(self, rows: Sequence[Row]) -> Iterator[list[int]]:
-        """Row indices by question; all together where nothing is shared."""
+    def _groups(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], bool]]:
+        """Row indices by question, and whether its keys are shared; what shares nothing goes together."""
 
         def question(index: int) -> list[int]:
-            return rows[index].ids[: rows[index].shared] if self.share else []
+            return rows[index].ids[: rows[index].shared]
 
-        for _, group in groupby(sorted(range(len(rows)), key=question), key=question):
-            yield list(group)
+        together = [] if self.share else list(range(len(rows)))
+        indices = sorted(range(len(rows)), key=question) if self.share else []
+        for _, found in groupby(indices, key=question):
+            group = list(found)
+            if len(group) >= SHARE_FROM:
+                yield group, True
+            else:
+                together += group
+        if together:
+            yield together, False
 
-    def _shares(self, rows: Sequence[Row]) -> bool:
-        return self.share and len(rows) >= SHARE_FROM
+    def _question(self, rows: Sequence[Row]) -> Keys:
+        """What the rows share; nothing where the device has no room for it, and each row is read whole."""
+        try:
+            return self._keys(rows)
+        except RuntimeError:
+            return []
 
     @torch.inference_mode()
     def _keys(self, rows: Sequence[Row]) -> Keys:
@@ -129,16 +142,6 @@ class Reranker:
             for layer in layers
             if layer.keys is not None and layer.values is not None
         ]
-
-    def _each(self, ids: Sequence[Sequence[int]], keys: Keys) -> list[float]:
-        """A failing pass is repeated in halves until what fails is alone: only that is NaN."""
-        try:
-            return self._forward(ids, keys)
-        except RuntimeError:  # also CUDA's out of memory
-            if len(ids) == 1:
-                return [float("nan")]
-            middle = len(ids) // 2
-            return [*self._each(ids[:middle], keys), *self._each(ids[middle:], keys)]
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]], keys: Keys) -> list[float]:
