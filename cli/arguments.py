@@ -36,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     _ingest(commands)
     kb_arguments.add(commands)
     models_arguments.add(commands)
+    _bundle(commands)
     _audit(commands)
     _evaluation(commands)
     _demo(commands)
@@ -131,6 +132,21 @@ def _ingest(commands: Commands) -> None:
     ingest.add_argument("--approve", action="store_true", help="approve and publish what was read")
     ingest.add_argument("--ray", default="", metavar="ADDRESS", help="Ray cluster that parses, host:6379")
     _json(ingest)
+
+
+def _bundle(commands: Commands) -> None:
+    bundle = commands.add_parser("bundle", help="collect, check and install RadRAG for a closed network")
+    actions = bundle.add_subparsers(dest="action", required=True, metavar="ACTION")
+    create = _add(actions, "create", "cli.bundle", "collect packages, weights, OCR data, chart and project")
+    create.add_argument("folder", type=Path, metavar="FOLDER", help="the folder to make")
+    create.add_argument(
+        "--model", action="append", default=[], metavar="MODEL", help="weights to take along; repeatable"
+    )
+    verify = _add(actions, "verify", "cli.bundle", "name every file that is missing, added or another")
+    install = _add(actions, "install", "cli.bundle", "install into an empty folder, without a network")
+    for one in (verify, install):
+        one.add_argument("bundle", type=Path, metavar="FOLDER", help="the bundle")
+    install.add_argument("prefix", type=Path, metavar="PREFIX", help="the empty folder")
 
 
 def _audit(commands: Commands) -> None:

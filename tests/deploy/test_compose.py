@@ -30,7 +30,8 @@ def environ(profile: str, service: str) -> dict[str, str]:
     image = IMAGES.settings(service) if service in IMAGES.stages else {}
     lines = (DEPLOY / "env" / f"{profile}.env").read_text().splitlines()
     given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    return image | given | services(profile)[service].get("environment", {})
+    said: dict[str, str] = services(profile)[service].get("environment", {})
+    return image | given | said
 
 
 OURS = [(profile, name) for profile in LAYERS for name in ("gateway", "retrieval", "ingest")]

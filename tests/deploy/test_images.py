@@ -8,14 +8,13 @@ import os
 import re
 import shutil
 import subprocess
-from importlib.metadata import Distribution, distribution
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from cli import model_environment, model_server
+from cli.bundle_packages import closure
 from cli.places import ROOT
 from radrag.settings import Settings
 from tests.deploy import dockerfile
@@ -33,28 +32,9 @@ def extras(target: str) -> set[str]:
     return set(re.search(r"\.\[([a-z,]+)\]", install)[1].split(","))  # type: ignore[index]
 
 
-def closure(wanted: set[str]) -> dict[str, Distribution]:
-    """Every package an install of radrag with these extras brings, as this locked environment has them."""
-    found: dict[str, Distribution] = {}
-    left, seen = [("radrag", frozenset(wanted))], set[tuple[str, frozenset[str]]]()
-    while left:
-        name, extras_of_it = one = left.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        found[name] = distribution(name)
-        for needed in map(Requirement, found[name].requires or []):
-            marker = needed.marker
-            if marker is None or any(marker.evaluate({"extra": extra}) for extra in {"", *extras_of_it}):
-                left.append((canonicalize_name(needed.name), frozenset(needed.extras)))
-    return found
-
-
 def megabytes(found: dict[str, Distribution]) -> float:
-    files = [file for one in found.values() for file in one.files or []]
-    return (
-        sum(Path(str(file.locate())).stat().st_size for file in files if file.locate().is_file()) / MEGABYTE
-    )  # type: ignore[attr-defined]
+    files = [Path(str(file.locate())) for one in found.values() for file in one.files or []]
+    return sum(file.stat().st_size for file in files if file.is_file()) / MEGABYTE
 
 
 def test_every_target_of_the_deployment_is_there() -> None:
@@ -147,7 +127,7 @@ def test_a_target_builds_in_a_fresh_environment_and_starts(target: str, tmp_path
         done = subprocess.run(["sh", "-euc", moved], cwd=source, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
     clean = {"PATH": "/usr/bin:/bin", "RADRAG_HOME": str(tmp_path / "home")}
-    line = [prefix / "bin" / "python", "-m", target]
+    line = [str(prefix / "bin" / "python"), "-m", target]
     done = subprocess.run(
         line, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=60, check=False
     )

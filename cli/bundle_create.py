@@ -1,0 +1,146 @@
+"""Collects a bundle for a closed network: what an install, the images and the chart need, in one folder."""
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterable, Sequence
+from io import BytesIO
+from pathlib import Path
+
+import yaml
+
+from cli import bundle_install, bundle_packages, bundle_sbom, models_archive
+from cli.places import MODEL_REPOSITORY, ROOT
+
+TESSDATA = Path("/usr/share/tesseract-ocr")
+LANGUAGES = ("eng", "rus", "osd")
+CONVERTED = ("model.onnx", "tokenizer.json", "limits.json")
+DEPLOY = ROOT / "deploy"
+
+
+class NotCollected(RuntimeError):
+    """A part of the bundle could not be had; the message names it."""
+
+
+def create(folder: Path, version: str, models: Sequence[Path], said: Callable[[str], None]) -> int:
+    """Fills an empty folder and returns its bytes. `models` are folders of weights with a manifest.json."""
+    said("project")
+    archive(folder / bundle_install.SOURCE, ROOT, tracked())
+    shutil.copy2(bundle_install.__file__, folder / "install.py")
+    said("packages")
+    main = bundle_packages.pinned(bundle_packages.closure(bundle_packages.EXTRAS, bundle_packages.BUILD))
+    requirements = folder / "requirements-main.txt"
+    requirements.write_text("\n".join(main) + "\n", encoding="ascii")
+    wheels(requirements, folder / "wheels" / "main")
+    wheels(MODEL_REPOSITORY / "requirements.txt", folder / "wheels" / "models")
+    said("weights, OCR data, chart, images")
+    weights(folder / "weights", models)
+    ocr(folder / "ocr")
+    chart(folder / "charts", version)
+    (folder / "images.txt").write_text("\n".join(images(version)) + "\n", encoding="ascii")
+    return sealed(folder, version)
+
+
+def sealed(folder: Path, version: str) -> int:
+    """Writes the bill of materials and the manifest, last: what is added later is noticed."""
+    found = sorted((folder / "wheels").rglob("*.whl"))
+    kept = {
+        path.relative_to(folder).as_posix(): path
+        for path in (folder / "weights").rglob("*")
+        if path.is_file()
+    }
+    bill = bundle_sbom.bill(
+        version, found, {name: bundle_install.digest(path) for name, path in kept.items()}
+    )
+    (folder / "sbom.cdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
+    files = bundle_install.described(folder)
+    manifest = {"format": bundle_install.FORMAT, "name": "radrag", "version": version, "files": files}
+    (folder / bundle_install.MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return sum(int(str(one["bytes"])) for one in files.values())
+
+
+def tracked() -> list[str]:
+    """The project's files, as version control names them, links among them."""
+    line = ["git", "ls-files"]
+    try:
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise NotCollected("create needs a checkout under git: its list of files is the project's") from None
+    return [name for name in done.stdout.splitlines() if (ROOT / name).exists()]
+
+
+def archive(file: Path, root: Path, names: Iterable[str]) -> None:
+    """A tar of these files, the same bytes whenever it is made from the same ones."""
+    with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as tar:
+        for name in sorted(set(names)):
+            tar.add(root / name, name, recursive=False, filter=_plain)
+
+
+def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = 0, 0, 0, "", ""
+    entry.mode = 0o755 if entry.mode & 0o100 else 0o644
+    return entry
+
+
+def wheels(requirements: Path, folder: Path) -> None:
+    """A wheel of every line of a requirements file; what has none is built here. Raises NotCollected."""
+    folder.mkdir(parents=True)
+    line = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    done = subprocess.run(
+        [*line, "--wheel-dir", str(folder), "--requirement", str(requirements)], check=False
+    )
+    if done.returncode:
+        raise NotCollected(f"packages of {requirements.name}: pip's output is above")
+
+
+def weights(folder: Path, models: Sequence[Path]) -> None:
+    """e5_small's converted files, and a bundle of each further model. Raises NotCollected."""
+    own = folder / "e5_small"
+    own.mkdir(parents=True)
+    for name in CONVERTED:
+        source = MODEL_REPOSITORY / "e5_small" / "1" / name
+        if not source.is_file():
+            raise NotCollected(f"{source} is absent: run make models")
+        shutil.copy2(source, own / name)
+    for model in models:
+        models_archive.written(model, folder / f"{model.name}.tar")
+
+
+def ocr(folder: Path) -> None:
+    """Tesseract's data of our languages. Raises NotCollected."""
+    folder.mkdir()
+    for language in LANGUAGES:
+        found = sorted(TESSDATA.rglob(f"{language}.traineddata"))
+        if not found:
+            raise NotCollected(f"tesseract has no {language}.traineddata: run make packages")
+        shutil.copy2(found[-1], folder / found[-1].name)
+
+
+def chart(folder: Path, version: str) -> None:
+    """The chart as `helm install` takes it, and its sets of values."""
+    folder.mkdir()
+    root = DEPLOY / "helm"
+    names = [path.relative_to(root).as_posix() for path in (root / "radrag").rglob("*") if path.is_file()]
+    plain = BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for name in sorted(names):
+            tar.add(root / name, name, filter=_plain)
+    (folder / f"radrag-{version}.tgz").write_bytes(gzip.compress(plain.getvalue(), mtime=0))
+    shutil.copytree(root / "values", folder / "values")
+    shutil.copy2(root / "qdrant.values.yaml", folder)
+
+
+def images(version: str) -> list[str]:
+    """Every image that compose, its layers and the chart name, for `docker save` or a registry's mirror."""
+    text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    found = set(re.findall(r"^ARG \w+_IMAGE=(\S+)", text, re.MULTILINE))
+    for layer in sorted(DEPLOY.glob("compose*.yaml")):
+        for service in yaml.safe_load(layer.read_text(encoding="utf-8"))["services"].values():
+            image = service.get("image", "")
+            ours = re.fullmatch(r"\$\{RADRAG_REGISTRY:-radrag\}/([a-z-]+):.*", image)
+            found.add(f"radrag/{ours[1]}:{version}" if ours else image)
+    return sorted(found - {""})
