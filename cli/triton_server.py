@@ -42,7 +42,7 @@ def command(
         str(folder / "bin" / "tritonserver"),
         f"--model-repository={repository}",
         f"--backend-directory={folder / 'backends'}",
-        f"--backend-config=python,shm-region-prefix-name={shared_memory_prefix(grpc_port)}",
+        f"--backend-config=python,shm-region-prefix-name={shared_memory_prefix(grpc_port, host)}",
         "--model-control-mode=explicit",
         *(f"--load-model={model}" for model in models),
         *(f"--{protocol}-address={host}" for protocol in ports),
@@ -55,13 +55,13 @@ def command(
     )
 
 
-def shared_memory_prefix(grpc_port: int) -> str:
-    return f"radrag-triton-{grpc_port}-"
+def shared_memory_prefix(grpc_port: int, host: str = "127.0.0.1") -> str:
+    return f"radrag-triton-{host}-{grpc_port}-"
 
 
-def forget_shared_memory(grpc_port: int) -> None:
-    """Removes what a killed server on this port left: the texts of its last requests are in it."""
-    for left in SHARED_MEMORY.glob(f"{shared_memory_prefix(grpc_port)}*"):
+def forget_shared_memory(grpc_port: int, host: str = "127.0.0.1") -> None:
+    """Removes what a killed server at this address left: the texts of its last requests are in it."""
+    for left in SHARED_MEMORY.glob(f"{shared_memory_prefix(grpc_port, host)}*"):
         left.unlink(missing_ok=True)
 
 
@@ -116,7 +116,7 @@ class TritonServer:
 
     async def start(self, seconds: float = 120.0) -> None:
         """Returns when every model is READY. Raises TritonNotReady, and leaves nothing running then."""
-        forget_shared_memory(self.grpc_port)
+        forget_shared_memory(self.grpc_port, self.host)
         line = command(self.models, self.host, self.grpc_port, traces=self.traces, repository=self.repository)
         self.child.start(line, environ(os.environ), ROOT)
         try:
@@ -130,7 +130,7 @@ class TritonServer:
     async def stop(self) -> None:
         """Ends it and its model processes, and leaves nothing of theirs in memory."""
         await self.child.stop(EXIT_SECONDS + 5.0)
-        forget_shared_memory(self.grpc_port)
+        forget_shared_memory(self.grpc_port, self.host)
 
     def kill(self) -> None:
         """As if the machine had taken it: the server and its model processes, at once."""
