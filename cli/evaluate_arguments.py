@@ -12,6 +12,7 @@ def add(commands: Commands) -> None:
     _sample_size(commands)
     _experts(commands)
     _evidence(commands)
+    _answers(commands)
 
 
 def _sample_size(commands: Commands) -> None:
@@ -55,6 +56,28 @@ def _evidence(commands: Commands) -> None:
     )
     command.add_argument(
         "--overlaps", type=_numbers, default=[0, 10, 20], metavar="%,…", help="per cent (0,10,20)"
+    )
+    _forms(command)
+
+
+def _answers(commands: Commands) -> None:
+    command = commands.add_parser("answers", help="answers by words, by a judge, and against a baseline")
+    command.set_defaults(module="cli.evaluate_answers")
+    command.add_argument("answers", type=Path, help="JSONL: id, question, answer, reference, sources")
+    command.add_argument(
+        "--judge", default="", metavar="URL", help="an OpenAI-compatible /v1, or triton: our own generator"
+    )
+    command.add_argument("--judge-model", default="", metavar="NAME", help="as that server lists it")
+    command.add_argument("--metric", action="append", default=[], help="only this one; repeatable")
+    command.add_argument("--repetitions", type=int, default=1, metavar="N", help="for the judge's spread (1)")
+    command.add_argument("--seconds", type=float, default=120, help="for one reply of the judge (120)")
+    command.add_argument("--at-once", type=int, default=4, metavar="N", help="judgements at once (4)")
+    command.add_argument("--baseline", type=Path, metavar="FILE", help="answers of the model alone, same ids")
+    command.add_argument(
+        "--labels", type=Path, metavar="FILE", help="JSONL of people: id, label true or false"
+    )
+    command.add_argument(
+        "--labels-for", action="append", default=[], metavar="METRIC", help="what they label; repeatable"
     )
     _forms(command)
 

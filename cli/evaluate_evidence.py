@@ -17,8 +17,9 @@ from evaluation.measures import Mean, mean
 from evaluation.provenance import provenance
 from radrag.settings import Settings
 
-COMPARED = ("R@1", "R@5", "RR@10", "nDCG@10")
-OURS = ("Evidence@1", "Evidence@5", "SpanPrecision@5", "SpanIoU@5")
+COMPARED = {"R@1": "Evidence@1", "R@5": "Evidence@5", "RR@10": "RR@10", "nDCG@10": "nDCG@10"}
+"""The measure by chunk ids, and what it means to measure, by spans."""
+OURS = ("SpanPrecision@5", "SpanIoU@5")
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,20 @@ def loaded(folder: Path, split: str) -> AnnotatedSet:
 
 
 def table(cells: list[Cell]) -> report.Table:
-    """A row per chunking; a measure shows naive → by evidence (difference)."""
-    headings = ["tokens", "overlap", "chunks", "whole in one", *COMPARED, *OURS]
+    """A row per chunking; a measure shows chunk ids → spans (by how much the first errs)."""
+    pairs = [name if name == aware else f"{name} → {aware}" for name, aware in COMPARED.items()]
+    headings = ["tokens", "overlap", "chunks", "whole in one", *pairs, *OURS]
     body = [
         [str(one.tokens), f"{one.overlap:.0%}", str(one.chunks), f"{one.whole:.3f}"]
-        + [f"{one.naive[n].mean:.3f} → {one.aware[n].mean:.3f} ({one.error[n].mean:+.3f})" for n in COMPARED]
+        + [_pair(one.naive[name], one.aware[COMPARED[name]], one.error[name]) for name in COMPARED]
         + [f"{one.aware[name].mean:.3f}" for name in OURS]
         for one in cells
     ]
     return headings, body
+
+
+def _pair(naive_mean: Mean, aware: Mean, error: Mean) -> str:
+    return f"{naive_mean.mean:.3f} → {aware.mean:.3f} ({error.mean:+.3f})"
 
 
 def _cells(dataset: AnnotatedSet, given: argparse.Namespace, tokenizer: Path) -> Iterator[Cell]:
@@ -82,11 +88,14 @@ def _cell(dataset: AnnotatedSet, cutter: FixedChunks, tokens: int, overlap: floa
     asked = [question for question in dataset.questions if question.answerable]
     evidence = {one.id: one.evidence for one in asked}
     found = rankings({one.id: one.text for one in asked}, texts, 100)
-    by_chunk = naive(found, evidence, chunking, COMPARED)
-    by_span = scored(found, evidence, chunking, COMPARED)
+    by_chunk = naive(found, evidence, chunking, list(COMPARED))
+    by_span = scored(found, evidence, chunking, ["RR@10", "nDCG@10"], depths=(1, 5))
     mapped = [chunking.mapped(paths) for paths in evidence.values()]
     whole = [any(all(min(map(len, s), default=0) == 1 for s in path) for path in m.paths) for m in mapped]
-    error = {name: [by_chunk[name][one] - by_span[name][one] for one in evidence] for name in COMPARED}
+    error = {
+        name: [by_chunk[name][one] - by_span[aware][one] for one in evidence]
+        for name, aware in COMPARED.items()
+    }
     return Cell(
         tokens,
         overlap,

@@ -51,14 +51,14 @@ async def test_overlap_makes_the_naive_truth_wrong(tmp_path: Path, form: str) ->
     (tmp_path / "documents.jsonl").write_text(json.dumps({"id": "d", "title": "", "text": text}))
     (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, quotes)))
     screen = pipe()
-    words = ["evidence", str(tmp_path), "--sizes", "50,120", "--overlaps", "0,20", form]
+    words = ["evidence", str(tmp_path), "--sizes", "50,120", "--overlaps", "0,40", form]
     assert await evaluate.run(argparse.Namespace(words=words), screen, {}) == Exit.OK
     if form == "--markdown":
         assert out(screen).count("\n| ") == 5
         return
     cells = json.loads(out(screen))["cells"]
     assert [(cell["tokens"], cell["overlap"]) for cell in cells] == [
-        (50, 0.0), (50, 0.2), (120, 0.0), (120, 0.2)
+        (50, 0.0), (50, 0.4), (120, 0.0), (120, 0.4)
     ]  # fmt: skip
     for plain, lapped in (cells[:2], cells[2:]):
         assert plain["whole"] < lapped["whole"]
