@@ -20,6 +20,7 @@ from radrag.access.identity import NOBODY, Anyone, Identity
 from radrag.account import Account, Trail
 from radrag.admission.limits import Admission, Limits
 from radrag.errors import Overloaded
+from radrag.serving.unreadable import careful, readable
 
 log = telemetry.logs.get(__name__)
 
@@ -54,7 +55,7 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
         async def answer(request: Any, context: "aio.ServicerContext[Any, Any]") -> Any:
             try:
                 async with self._passing(method, context):
-                    return await inner(request, context)
+                    return await inner(readable(request), context)
             except Exception as error:  # noqa: BLE001  the one place where everything is translated
                 await _abort(context, error)
 
@@ -63,7 +64,7 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
             if handler.request_streaming
             else grpc.unary_unary_rpc_method_handler
         )
-        return make(answer, handler.request_deserializer, handler.response_serializer)
+        return make(answer, careful(handler.request_deserializer), handler.response_serializer)
 
     def _streamed(self, handler: Handler, method: str) -> Handler:
         inner: Any = handler.stream_stream if handler.request_streaming else handler.unary_stream
@@ -71,7 +72,7 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
         async def answer(request: Any, context: "aio.ServicerContext[Any, Any]") -> AsyncIterator[Any]:
             try:
                 async with self._passing(method, context):
-                    async for frame in inner(request, context):
+                    async for frame in inner(readable(request), context):
                         yield frame
             except Exception as error:  # noqa: BLE001  as above
                 await _abort(context, error)
@@ -81,7 +82,7 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
             if handler.request_streaming
             else grpc.unary_stream_rpc_method_handler
         )
-        return make(answer, handler.request_deserializer, handler.response_serializer)
+        return make(answer, careful(handler.request_deserializer), handler.response_serializer)
 
     @asynccontextmanager
     async def _passing(self, method: str, context: "aio.ServicerContext[Any, Any]") -> AsyncIterator[None]:

@@ -86,6 +86,7 @@ class Knowledge:
     models: Models
     days: list[date]
     index_address: str
+    address: str
 
     @property
     def catalogue(self) -> Catalogue:
@@ -176,9 +177,10 @@ async def knowledge(folder: Path, needed: int = 1) -> AsyncIterator[Knowledge]:
             lambda one: add_KnowledgeServiceServicer_to_server(service, one), "127.0.0.1:0"
         )
         until.push_async_callback(server.stop)
-        own = await until.enter_async_context(aio.insecure_channel(f"127.0.0.1:{server.port}"))
+        address = f"127.0.0.1:{server.port}"
+        own = await until.enter_async_context(aio.insecure_channel(address))
         stub = KnowledgeServiceStub(own)
-        yield Knowledge(stub, index_stub, curation, parts, jobs, models, days, index_address)
+        yield Knowledge(stub, index_stub, curation, parts, jobs, models, days, index_address, address)
 
 
 async def ended(task: "asyncio.Task[None]") -> None:

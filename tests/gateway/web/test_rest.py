@@ -163,7 +163,7 @@ async def test_too_many_calls_are_429_with_a_time_to_wait() -> None:
             both.http.post("/v1/generate", json={"question": QUESTION}, headers={"Grpc-Timeout": "2S"})
         )
         await asyncio.sleep(0.3)
-        reply = await both.http.post("/v1/search", json={"question": QUESTION})
+        reply = await both.http.post("/v1/generate", json={"question": QUESTION})
         await running
     assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
 

@@ -1,0 +1,1 @@
+"""Hostile input, made up by the thousand."""
