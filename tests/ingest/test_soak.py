@@ -5,6 +5,7 @@ RADRAG_TEST_SOAK=500 makes it the full run; RADRAG_TEST_RESULTS names the folder
 
 import asyncio
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,10 @@ from tests.retrieval.process import ROOT, running
 DOCUMENTS = int(os.environ.get("RADRAG_TEST_SOAK", "30"))
 WARM = DOCUMENTS // 5  # 100 of 500
 MEGABYTE = 1_000_000
+WORDS = (
+    "dose image patient contrast vessel lesion chest scanner report finding organ section kidney liver brain "
+    "tissue signal measured shows large small left right upper lower before after during without between"
+)
 # Growth from the first stretch after the warm-up to the last. A child that is replaced makes the group's
 # memory jump; a leak of 100 kB a document would make 40 MB of 500.
 MOST_OWN, MOST_GROUP = 20 * MEGABYTE, 60 * MEGABYTE
@@ -30,7 +35,7 @@ MOST_OWN, MOST_GROUP = 20 * MEGABYTE, 60 * MEGABYTE
 
 def write(folder: Path, n: int) -> None:
     """Of ten documents four are HTML, six Markdown; in a full run one is a PDF, for the child processes."""
-    said = [f"Section {part} of document {n}. " + f"Word{n}x{part} again. " * 60 for part in range(8)]
+    said = [f"Section {part} of document {n}. {sentences(f'{n} {part}')}" for part in range(8)]
     name = folder / f"d{n:03}"
     if n % 10 == 0 and DOCUMENTS >= 100:
         name.with_suffix(".pdf").write_bytes(pdf([heading(f"Document {n}"), *map(body, said)]))
@@ -41,6 +46,12 @@ def write(folder: Path, n: int) -> None:
     else:
         parts = "\n\n".join(f"## Part {at}\n\n{one}" for at, one in enumerate(said))
         name.with_suffix(".md").write_text(f"# Document {n}\n\n{parts}")
+
+
+def sentences(seed: str) -> str:
+    """Words of a language in an order of their own: what looks like none would be read by OCR."""
+    drawn = random.Random(seed).choices(WORDS.split(), k=130)
+    return " ".join(f"The {' '.join(drawn[at : at + 10])}." for at in range(0, len(drawn), 10))
 
 
 def measured(child: "subprocess.Popen[str]") -> Iterator[tuple[int, int]]:
