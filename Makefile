@@ -15,7 +15,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: bench-ingest fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,6 +93,9 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 
 fuzz: setup ## 100,000 made-up requests to every RPC
 	@RADRAG_TEST_FUZZ=100000 $(RUN) -m pytest -q tests/fuzz
+
+bench-ingest: setup ## Pages per second by route, and how busy the embedder is
+	@$(RUN) -m benchmarks.ingest
 
 bench-overhead: setup ## What logs, metrics, traces and audit cost the answer path
 	@$(RUN) -m benchmarks.overhead

@@ -1,0 +1,55 @@
+"""The embedder is busy while any document is embedded, each moment counted once."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from benchmarks import ingest
+from benchmarks.ingest import Busy, pages_of, write
+from ingest.document import Document, Metadata, PageRecord, Parsed
+from ingest.passage import Parent
+from radrag.triton import Vectors
+
+
+def document(name: str) -> Document:
+    return Document(name, "# Doses\n", "Doses", "en", Metadata(), "markdown")
+
+
+async def test_documents_at_once_count_once_and_gaps_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(ingest, "perf_counter", lambda: clock[0])
+    gates = {name: asyncio.Event() for name in "abc"}
+
+    async def embed(one: Document, parents: Sequence[Parent]) -> list[Vectors]:
+        await gates[one.document_id].wait()
+        return []
+
+    busy = Busy(embed)
+    first, second = (asyncio.create_task(busy.vectors(document(name), [])) for name in "ab")
+    await asyncio.sleep(0)
+    for name, task, now in (("a", first, 2.0), ("b", second, 3.0)):
+        clock[0] = now
+        gates[name].set()
+        await task
+    clock[0] = 10.0  # nothing was embedded from 3 to 10
+    gates["c"].set()
+    third = asyncio.create_task(busy.vectors(document("c"), []))
+    await third
+    assert busy.seconds == 3.0
+
+
+def test_a_page_is_the_files_own_or_as_much_text() -> None:
+    assert pages_of(Parsed("x", "", "pdf", records=(PageRecord(1, "text"), PageRecord(2, "text")))) == 2
+    assert [pages_of(Parsed("x" * size, "", "md")) for size in (10, 9000)] == [1, 3]
+
+
+def test_no_two_documents_of_the_batch_are_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    (samples / "a.md").write_text("# Doses\n")
+    monkeypatch.setattr(ingest, "SAMPLES", samples)
+    items = write(tmp_path, 3)
+    assert len({item.path.read_text() for item in items}) == 3
+    assert len({item.metadata.document_id for item in items}) == 3
