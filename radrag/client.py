@@ -12,6 +12,7 @@ import grpc
 from grpc import aio
 
 from radrag import call, errors
+from radrag.answer import Answer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 
@@ -122,6 +123,16 @@ class AsyncClient:
         request = pb.GenerateRequest(question=question, filter=filter, limits=limits)
         return await _reply(self._stub.Generate(request, **self._terms(deadline)))
 
+    async def ask(
+        self,
+        question: str,
+        filter: pb.Filter | None = None,  # noqa: A002
+        limits: pb.Limits | None = None,
+        deadline: float | None = None,
+    ) -> Answer:
+        """The same answer for people: it prints well, and notebooks show it with its citations."""
+        return Answer(await self.generate(question, filter, limits, deadline))
+
     async def stream(
         self,
         question: str,
@@ -143,6 +154,12 @@ class AsyncClient:
             raise errors.from_rpc(error) from None
         finally:
             frames.cancel()  # leaving the loop alone would let the generator run on
+
+    async def feedback(self, request: pb.SubmitFeedbackRequest, deadline: float | None = None) -> str:
+        """The id of the stored rating."""
+        reply: pb.SubmitFeedbackResponse
+        reply = await _reply(self._stub.SubmitFeedback(request, **self._terms(deadline)))
+        return reply.feedback_id
 
     async def info(self, deadline: float | None = None) -> pb.GetInfoResponse:
         """Models, topics, limits and index generation behind the service."""

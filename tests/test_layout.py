@@ -49,7 +49,7 @@ DISTRIBUTIONS = {
 NOT_INSTALLED = {*ROOMS, *sys.stdlib_module_names, "samples", "weights_manifest"}
 FORBIDDEN_NAMES = {"utils", "common", "helpers", "base", "types", "constants"}
 # The public SDK: its users are outside.
-FOR_CALLERS = {"client"}
+FOR_CALLERS = {"answer", "blocking", "client"}
 
 
 def imports(path: Path) -> set[str]:
