@@ -66,6 +66,9 @@ def _retrieval(commands: Commands) -> None:
     command.add_argument("--limit", type=int, default=0, metavar="N", help="ask only N questions")
     command.add_argument("--pooling", choices=("chunk", "late", "blend"), default="chunk")
     command.add_argument("--chunking", choices=("parent_child", "fixed", "recursive"), default="")
+    command.add_argument(
+        "--overlap", type=float, default=0.125, metavar="SHARE", help="of fixed pieces (0.125)"
+    )
     command.add_argument("--fusion", choices=("global", "per_collection"), help="the one that is reranked")
     command.add_argument(
         "--depth", type=int, default=0, metavar="N", help="children per leg and topic, and in all"
@@ -120,7 +123,7 @@ def _calibrate(commands: Commands) -> None:
 def _scope(commands: Commands) -> None:
     command = commands.add_parser("scope", help="what the scope gates stop, and what without reason")
     command.set_defaults(module="cli.evaluate_scope")
-    names = ("questions.jsonl", "calibration.jsonl", "scope.jsonl")
+    names = ("questions.jsonl", "calibration.jsonl", "scope.jsonl", "scope_held_out.jsonl")
     command.add_argument(
         "sets", type=Path, nargs="*", default=[SAMPLES / name for name in names], metavar="FILE",
         help="JSONL with question or text, and the gate that should stop it, if any",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _WORD = re.compile(r"[^\W\d_]+")
+_REFLEXIVE = re.compile(r"(?<=[а-яё]{4})(?:ся|сь)\b")
 _ACRONYM = re.compile(r"(?<!\w)[A-ZА-Я]{2,6}(?!\w)")
 
 
@@ -39,12 +40,12 @@ _PHRASES = [
 
 
 def plain(text: str) -> str:
-    """The text with every wording that a rule knows in the rule's form."""
+    """The text with every wording that a rule knows in the rule's form; verbs are not reflexive."""
     text = _replaced(text, _NUMBERS)
     small = text.lower()
     for phrase in _PHRASES:
         text = phrase.applied(text, small)
-    return _replaced(text, _WORDS)
+    return _replaced(_REFLEXIVE.sub("", text), _WORDS)
 
 
 def acronyms(text: str) -> frozenset[str]:

@@ -25,9 +25,8 @@ _SAME_START = 3
 _FUNCTION_WORDS = _listed("function")
 NEGATIONS = _listed("negation")
 _NEGATIVE_ENDING = re.compile(r"n['’]t\b", re.IGNORECASE)
-_REFLEXIVE = re.compile(r"(?<=\w{4})(?:ся|сь)$")
 # Words whose opposite would turn a statement round: a paraphrase may not lose or change them.
-_POLAR = _listed("polar")
+_POLAR = _listed("polar") | {"atleast", "atmost", *map(folded, ("неменее", "неболее"))}  # by `wording`
 _POLAR_STEMS = tuple(_listed("polar_stems"))
 # These deny what follows; other denials also what stands before them.
 _DENIES_NEXT = frozenset(folded(word) for word in ("without", "без"))
@@ -90,7 +89,6 @@ def same(one: str, other: str) -> bool:
     """Whether two words are forms of one: Cyrillic endings differ by up to three letters, Latin by fewer."""
     if one == other:
         return True
-    one, other = _REFLEXIVE.sub("", one), _REFLEXIVE.sub("", other)
     if one[:_SAME_START] != other[:_SAME_START]:
         return False
     longer, shorter = max(len(one), len(other)), min(len(one), len(other))

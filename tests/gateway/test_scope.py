@@ -33,6 +33,11 @@ PASSED = [
     "What is the typical dose to a patient in chest CT?",
     "How are patients with contrast allergy premedicated?",
     "Which patients need a biopsy for BI-RADS 4?",
+    "Which patients should have MR angiography?",
+    "How many hours after insulin may FDG be given?",
+    "Which dose of a somatostatin analogue tracer is given?",
+    "Через сколько часов после инсулина вводят ФДГ?",
+    "What is the daily number of scans a technician may do?",
     "Каков предел дозы для пациентов?",
     "Как готовят пациента к МРТ с контрастом?",
     "Какие противопоказания к контрасту у пациентов с почечной недостаточностью?",
@@ -50,9 +55,9 @@ CASES = [json.loads(line) for line in (ROOT / "samples/scope.jsonl").read_text(e
 
 def test_no_pattern_stops_a_question_of_ours() -> None:
     asked = [one["question"] for one in CASES if not one["gate"]]
-    for name in ("questions.jsonl", "calibration.jsonl"):
-        lines = (ROOT / "samples" / name).read_text(encoding="utf-8").splitlines()
-        asked += [json.loads(line)["question"] for line in lines]
+    for name in ("questions", "calibration", "fitting", "scope_held_out"):
+        lines = (ROOT / "samples" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        asked += [one["question"] for one in map(json.loads, lines) if not one.get("gate")]
     assert len(asked) > 200
     assert [text for text in asked if GATES.stops(text)] == []
 
