@@ -1,4 +1,4 @@
-"""The one form every document's text takes: NFC, `\n` line ends, no outer blank lines."""
+r"""The one form every document's text takes: NFC, `\n` line ends, no outer blank lines."""
 
 import re
 import unicodedata
