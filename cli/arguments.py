@@ -38,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
     models_arguments.add(commands)
     _bundle(commands)
     _audit(commands)
+    _backup(commands)
     _evaluation(commands)
     _demo(commands)
     return top
@@ -161,6 +162,19 @@ def _audit(commands: Commands) -> None:
     verify.add_argument("--heads", type=Path, metavar="FOLDER", help="the signed heads (RADRAG_AUDIT_HEADS)")
     verify.add_argument("--key", type=Path, metavar="PEM", help="the public key (public.pem with the heads)")
     _json(verify)
+
+
+def _backup(commands: Commands) -> None:
+    backup = commands.add_parser("backup", help="keep catalogue, index and audit trail in one file")
+    actions = backup.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for name, text in (
+        ("create", "write a backup and read it back"),
+        ("verify", "read a backup back, open its databases, check its audit trail"),
+        ("restore", "put a backup into an empty home"),
+    ):
+        command = _add(actions, name, "cli.backup", text)
+        command.add_argument("file", type=Path, metavar="FILE", help="the backup")
+        _json(command)
 
 
 def _evaluation(commands: Commands) -> None:

@@ -1,0 +1,175 @@
+"""A backup is all of it, whole, or refused; what was restored answers as before."""
+
+import errno
+import io
+import json
+import os
+import random
+import sqlite3
+import tarfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cli import arguments, backup, backup_archive
+from cli.exits import Exit
+from radrag.errors import FailedPrecondition
+from radrag.settings import Settings
+from tests.audit import trails
+from tests.cli import screens
+from tests.ingest.knowledge import knowledge
+
+QUESTION = "What is the lens dose limit a year?"
+
+
+def parts_of(home: Path) -> dict[str, Path]:
+    return {name: home / name for name in backup.PARTS}
+
+
+def made(home: Path) -> Path:
+    """A home with a bit of everything, and its backup."""
+    (home / "index" / "edge").mkdir(parents=True)
+    (home / "index" / "edge" / "segment").write_bytes(bytes(range(256)) * 40)
+    (home / "uploads").mkdir()
+    (home / "uploads" / "файл").write_text("text")
+    trails.filled(home / "audit", records=20)
+    for name in backup.DATABASES:
+        with closing(sqlite3.connect(home / name)) as database:
+            database.execute("CREATE TABLE t (a)")
+            database.execute("INSERT INTO t VALUES (7)")
+            database.commit()
+    backup.create(home.parent / "backup.tar", parts_of(home))
+    return home.parent / "backup.tar"
+
+
+async def test_what_was_restored_answers_as_before(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    async with knowledge(old) as base:
+        await base.all_the_way("lens", "# Lens\n\nThe lens dose limit is 20 a year.")
+        found = await base.found(QUESTION)
+    (old / "index").mkdir()
+    for name in ("edge", "versions.sqlite"):
+        (old / name).rename(old / "index" / name)
+    backup.create(tmp_path / "backup.tar", parts_of(old))
+    backup.restore(tmp_path / "backup.tar", parts_of(new))
+    for name in ("edge", "versions.sqlite"):
+        (new / "index" / name).rename(new / name)
+    async with knowledge(new) as base:
+        assert found
+        assert await base.found(QUESTION) == found
+        assert (await base.get("lens")).markdown.startswith("# Lens")
+
+
+def test_every_file_comes_back_and_the_audit_trail_still_holds(tmp_path: Path) -> None:
+    path = made(tmp_path / "home")
+    assert path.stat().st_mode & 0o077 == 0  # it holds what only we may read
+    backup.restore(path, parts_of(tmp_path / "new"))
+    for name in ("index/edge/segment", "uploads/файл"):
+        assert (tmp_path / "new" / name).read_bytes() == (tmp_path / "home" / name).read_bytes()
+    assert trails.faults(tmp_path / "new" / "audit") == []
+
+
+def test_one_changed_byte_anywhere_is_found(tmp_path: Path) -> None:
+    path = made(tmp_path / "home")
+    good, dice = path.read_bytes(), random.Random(7)
+    end = len(good.rstrip(b"\0"))
+    for _ in range(20):
+        at = dice.randrange(end)
+        path.write_bytes(good[:at] + bytes([good[at] ^ 0x41]) + good[at + 1 :])
+        try:
+            contents = backup.verified(path)
+        except FailedPrecondition:
+            continue
+        # A byte of padding, or of a time stamp with a fitting checksum, changes no file.
+        path.write_bytes(good)
+        assert contents == backup.verified(path), f"byte {at}"
+
+
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.7, 0.95])
+def test_a_backup_that_was_cut_off_is_refused(part: float, tmp_path: Path) -> None:
+    path = made(tmp_path / "home")
+    whole = path.read_bytes().rstrip(b"\0")
+    path.write_bytes(whole[: int(part * len(whole))])
+    with pytest.raises(FailedPrecondition, match="cannot be used"):
+        backup.verified(path)
+
+
+def test_a_record_taken_out_of_the_audit_trail_is_found(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    made(home).unlink()
+    (segment,) = (home / "audit" / "gateway").glob("*.jsonl")
+    lines = segment.read_text().splitlines(keepends=True)
+    segment.write_text("".join(lines[:5] + lines[6:]))
+    with pytest.raises(FailedPrecondition, match="audit trail is not whole"):
+        backup.create(tmp_path / "backup.tar", parts_of(home))
+
+
+def stranger(name: str, kind: bytes = tarfile.REGTYPE) -> Callable[[tarfile.TarFile], None]:
+    def add(archive: tarfile.TarFile) -> None:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, "/etc/passwd"
+        member.size = 3 if kind == tarfile.REGTYPE else 0
+        archive.addfile(member, io.BytesIO(b"bad"))
+
+    return add
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        stranger("../escaped"), stranger("/tmp/escaped"), stranger("extra"), stranger("a/../../b"),
+        stranger("link", tarfile.SYMTYPE), stranger("hard", tarfile.LNKTYPE),
+        stranger("dev", tarfile.CHRTYPE),
+    ],
+)  # fmt: skip
+def test_what_the_manifest_lacks_is_refused_and_nothing_is_written_outside(
+    add: Callable[[tarfile.TarFile], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "evil.tar"
+    said = json.dumps({"format": 1, "files": {"../escaped": "0" * 64, "link": "0" * 64}}).encode()
+    with tarfile.open(path, "w") as archive:
+        head = tarfile.TarInfo("manifest.json")
+        head.size = len(said)
+        archive.addfile(head, io.BytesIO(said))
+        add(archive)
+    with pytest.raises(FailedPrecondition, match="its manifest lacks"):
+        backup.restore(path, parts_of(tmp_path / "inner" / "home"))
+    assert not list(tmp_path.rglob("escaped"))
+
+
+def test_a_full_disk_leaves_nothing_that_looks_like_a_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path / "home")
+    path.unlink()
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        backup.create(path, parts_of(tmp_path / "home"))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["home"]
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    path = made(tmp_path / "home")
+    with pytest.raises(FailedPrecondition, match="empty home"):
+        backup.restore(path, parts_of(tmp_path / "home"))
+    with pytest.raises(FailedPrecondition, match="exists"):
+        backup.create(path, parts_of(tmp_path / "home"))
+
+
+def test_state_on_a_server_is_named_and_not_left_out_in_silence() -> None:
+    with pytest.raises(FailedPrecondition, match="RADRAG_CATALOGUE_URL"):
+        backup.refuse_what_is_elsewhere(Settings(catalogue_url="postgresql://db/radrag"))
+
+
+async def test_the_command_line_says_what_the_backup_holds(tmp_path: Path) -> None:
+    path, screen = made(tmp_path / "home"), screens.pipe()
+    given = arguments.parsed(["backup", "restore", str(path)])
+    assert await backup.run(given, screen, {"RADRAG_HOME": str(tmp_path / "new")}) == Exit.OK
+    assert f"{len(backup_archive.read(path).files)} files" in screens.out(screen)
