@@ -15,7 +15,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: bench-ingest fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: eval judge test-judge bench-ingest fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,12 +44,16 @@ test-gguf: setup ## llama.cpp with a real small model: installs both (Gemma Term
 setup-gguf: setup
 	@$(PYTHON) -m cli.model_environment --gguf
 
+eval: setup ## A small fixed set against its stored baseline; fails when a figure has fallen
+	@$(RUN) -m cli eval gate
+
 judge: environment ## DeepEval in an environment of its own, for eval answers --judge
 	@test -x .venv-judge/bin/python || $(PYTHON) -m venv .venv-judge
 	@.venv-judge/bin/python $(PIP) install --editable '.[judge]' pytest pytest-asyncio hypothesis
 
 test-judge: judge
-	@.venv-judge/bin/python -m pytest -q --noconftest tests/evaluation/judging
+	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 .venv-judge/bin/python -m pytest -q --noconftest -p pytest_asyncio.plugin \
+	    -W default tests/evaluation/judging
 
 check: setup stubs-current ## Style, types, contracts, stubs
 	@.venv/bin/ruff check .
@@ -79,6 +83,8 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	@$(PROVE) RADRAG_TEST_KILLS=50 RADRAG_TEST_KILL_DOCUMENTS=100 $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_KILL_MODEL=e5_small $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_SOAK=500 $(RUN) -m pytest -q tests/ingest/test_soak.py
+	@RADRAG_TEST_IMAGES="gateway retrieval ingest" $(RUN) -m pytest -q tests/deploy/test_images.py -k builds
+	@RADRAG_TEST_BUNDLE=1 $(RUN) -m pytest -q tests/cli/test_bundle.py -k no_route
 	@for set in cranfield rumeddanet covidqa scifact; do \
 	    test -d ../shared/data/$$set || { echo "no ../shared/data/$$set: skipped"; continue; }; \
 	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \
