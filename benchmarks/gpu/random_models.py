@@ -11,7 +11,7 @@ import torch  # noqa: E402 - the product's files are found from here on
 from frida_encoder import FridaEncoder  # noqa: E402
 from local_model import Place  # noqa: E402
 from qwen3_reranker import Reranker  # noqa: E402
-from transformers import Qwen3Config, Qwen3Model, T5Config, T5EncoderModel  # noqa: E402
+from transformers import Qwen3Config, Qwen3ForCausalLM, T5Config, T5EncoderModel  # noqa: E402
 
 from benchmarks.gpu.sizes import Size  # noqa: E402
 
@@ -23,7 +23,7 @@ class Padding:
     pad: int = 0
 
 
-def frida(size: Size, place: Place, budget: int) -> FridaEncoder:
+def encoder(size: Size) -> T5EncoderModel:
     config = T5Config(
         vocab_size=size.vocabulary,
         d_model=size.width,
@@ -36,12 +36,10 @@ def frida(size: Size, place: Place, budget: int) -> FridaEncoder:
         use_cache=False,
         attn_implementation="sdpa",
     )
-    with torch.device(place.device):
-        model = T5EncoderModel(config).to(place.dtype).eval()
-    return FridaEncoder(model, Padding(), budget=budget)  # type: ignore[arg-type]
+    return T5EncoderModel(config).eval()
 
 
-def reranker(size: Size, place: Place, budget: int, *, share: bool) -> Reranker:
+def causal(size: Size) -> Qwen3ForCausalLM:
     config = Qwen3Config(
         vocab_size=size.vocabulary,
         hidden_size=size.width,
@@ -51,9 +49,20 @@ def reranker(size: Size, place: Place, budget: int, *, share: bool) -> Reranker:
         num_key_value_heads=size.key_heads,
         head_dim=size.head_width,
         max_position_embeddings=40_960,
+        tie_word_embeddings=True,
         attn_implementation="sdpa",
     )
+    return Qwen3ForCausalLM(config).eval()
+
+
+def frida(size: Size, place: Place, budget: int) -> FridaEncoder:
     with torch.device(place.device):
-        model = Qwen3Model(config).to(place.dtype).eval()
+        model = encoder(size).to(place.dtype)
+    return FridaEncoder(model, Padding(), budget=budget)  # type: ignore[arg-type]
+
+
+def reranker(size: Size, place: Place, budget: int, *, share: bool) -> Reranker:
+    with torch.device(place.device):
+        model = causal(size).model.to(place.dtype)
     answers = torch.randn(2, size.width, device=place.device)
     return Reranker(model, answers, Padding(), budget, share)  # type: ignore[arg-type]

@@ -313,7 +313,7 @@ def test_a_pass_that_fails_costs_the_row_that_fails_and_no_other(folder: Path, p
             raise torch.OutOfMemoryError("out of memory")
         return forward(rows)
 
-    encoder._forward = fails  # type: ignore[method-assign,assignment]
+    encoder._forward = fails
     first, second, third = Embedder(encoder, pooling).embed(requests)
     assert isinstance(second, NotFinite)
     for found, known in ((first, whole[0]), (third, whole[2])):
