@@ -21,6 +21,8 @@ from gateway.wording import acronyms, plain
         ("15 мм и более", "не менее 15 мм"),
         ("от 10 мм", "10 мм и более"),
         ("at most 2 W", "no more than 2 W"),
+        ("it must not exceed 5 mm", "it at most 5 mm"),
+        ("доза не должна превышать 5 мГр", "доза не более 5 мГр"),
         ("unlikely", "improbable"),
         ("is required", "is needed"),
         ("не обязательно", "необязательно"),
