@@ -33,13 +33,13 @@ def parser() -> argparse.ArgumentParser:
     _doctor(commands)
     _questions(commands)
     _replay(commands)
-    _mcp(commands)
     _ingest(commands)
     kb_arguments.add(commands)
     models_arguments.add(commands)
     _bundle(commands)
     _audit(commands)
     _backup(commands)
+    _key(commands)
     _evaluation(commands)
     _demo(commands)
     return top
@@ -99,12 +99,6 @@ def _replay(commands: Commands) -> None:
     replay.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
     replay.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
     _json(replay)
-
-
-def _mcp(commands: Commands) -> None:
-    mcp = _add(commands, "mcp", "cli.mcp_server", "serve search and ask as tools to an assistant, over stdio")
-    mcp.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
-    mcp.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
 
 
 def _question(commands: Commands, name: str, text: str) -> argparse.ArgumentParser:
@@ -182,6 +176,20 @@ def _backup(commands: Commands) -> None:
         command = _add(actions, name, "cli.backup", text)
         command.add_argument("file", type=Path, metavar="FILE", help="the backup")
         _json(command)
+
+
+def _key(commands: Commands) -> None:
+    key = _add(commands, "key", "cli.key", "make an API key; only its hash is kept")
+    key.add_argument("name", metavar="NAME", help="the key's id: a-z, 0-9, -")
+    key.add_argument("--subject", metavar="NAME", help="who calls with it, for logs and audit (NAME)")
+    for option, what in (
+        ("--role", "reader (the default), curator, admin, service; repeatable"),
+        ("--topic", "only this topic; repeatable"),
+        ("--label", "documents with this label too; repeatable"),
+    ):
+        key.add_argument(option, action="append", default=[], help=what)
+    key.add_argument("--expires", metavar="YYYY-MM-DD", help="the first day on which it opens nothing")
+    key.add_argument("--file", metavar="FILE", help="the file of callers (RADRAG_CALLERS_FILE)")
 
 
 def _evaluation(commands: Commands) -> None:
