@@ -10,6 +10,7 @@ from ingest.docling.textline import TextLine
 NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,3})*)\.?\s")
 SAME_SIZE = 0.06  # relative difference up to which two heights are one size
 DEEPEST = 6
+FEW = 0.02  # share of the headings up to which those of a style are strays
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def heading_of(page: int, lines: Sequence[TextLine]) -> Heading:
 
 def levels_of(headings: Sequence[Heading]) -> dict[tuple[int, str], int]:
     """The level, from 1, of each heading by its page and its letters."""
-    styles = styles_of(headings)
+    styles = without_strays(styles_of(headings))
     bases: dict[int, int] = {}
     below = 1
     for style, members in enumerate(styles):
@@ -55,6 +56,23 @@ def styles_of(headings: Sequence[Heading]) -> list[list[Heading]]:
     for size in sizes_of(headings):
         styles += [[one for one in size if one.bold], [one for one in size if not one.bold]]
     return [style for style in styles if style]
+
+
+def without_strays(styles: list[list[Heading]]) -> list[list[Heading]]:
+    """Styles of a few headings among many, a sign of the type higher than others, open no level of their own.
+
+    They join the next style that is no stray. Those above all others are titles and stay.
+    """
+    few = FEW * sum(map(len, styles))
+    found: list[list[Heading]] = []
+    strays: list[Heading] = []
+    for style in styles:
+        if len(style) <= few and any(len(above) > few for above in found):
+            strays += style
+        else:
+            found.append([*strays, *style])
+            strays = []
+    return [*found, strays] if strays else found
 
 
 def sizes_of(headings: Sequence[Heading]) -> list[list[Heading]]:

@@ -43,3 +43,13 @@ def test_levels_follow_size_weight_and_numbers() -> None:
     ]
     levels = levels_of(looks)
     assert [levels[look.page, letters(look.text)] for look in looks] == [1, 2, 3, 4, 2]
+
+
+def test_a_stray_among_many_headings_opens_no_level() -> None:
+    title, chapter = Heading(1, "Title", 24, True), Heading(1, "Chapter 1", 18, True)
+    chapters = [Heading(n, f"Chapter {n}", 18, True) for n in range(2, 9)]
+    sections = [Heading(n, f"1.{n} Section", 12, True) for n in range(1, 60)]
+    taller = Heading(70, "1.70 The ̀ stable' release", 14, True)  # its accent makes it so
+    levels = levels_of([title, chapter, *chapters, taller, *sections])
+    shown = [title, chapter, taller, *sections]
+    assert [levels[one.page, letters(one.text)] for one in shown] == [1, 2, 3, *[3] * len(sections)]
