@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TypeAlias
 
+from cli import places
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -13,6 +15,9 @@ def add(commands: Commands) -> None:
     _experts(commands)
     _evidence(commands)
     _answers(commands)
+    _ablate(commands)
+    _gate(commands)
+    _report(commands)
 
 
 def _sample_size(commands: Commands) -> None:
@@ -80,6 +85,29 @@ def _answers(commands: Commands) -> None:
         "--labels-for", action="append", default=[], metavar="METRIC", help="what they label; repeatable"
     )
     _forms(command)
+
+
+def _ablate(commands: Commands) -> None:
+    command = commands.add_parser("ablate", help="configurations of a grid on the same questions")
+    command.set_defaults(module="cli.evaluate_ablate")
+    command.add_argument("grid", type=Path, help="YAML, as in evaluation/grids")
+    command.add_argument("out", type=Path, help="folder of results; what is in it is not run again")
+
+
+def _gate(commands: Commands) -> None:
+    command = commands.add_parser("gate", help="the small fixed set against its stored baseline")
+    command.set_defaults(module="cli.evaluate_gate")
+    baseline = places.ROOT / "evaluation" / "baseline.json"
+    command.add_argument("--baseline", type=Path, default=baseline, metavar="FILE")
+    command.add_argument("--write", action="store_true", help="keep this run as the baseline")
+
+
+def _report(commands: Commands) -> None:
+    command = commands.add_parser("report", help="results as one HTML and one Markdown file with figures")
+    command.set_defaults(module="cli.evaluate_report")
+    command.add_argument("results", type=Path, nargs="+", help="what other measurements printed with --json")
+    command.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    command.add_argument("--title", default="RadRAG evaluation")
 
 
 def _numbers(text: str) -> list[int]:

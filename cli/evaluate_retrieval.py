@@ -22,6 +22,7 @@ from evaluation.provenance import provenance
 from evaluation.retrieval import Plan, Product
 from ingest.chunk import ChunkLimits
 from ingest.parents import ParentLimits
+from ingest.strategies import OVERLAP
 from ingest.tokens import token_counter
 from radrag.settings import Settings
 from retrieval.fusion import Rrf
@@ -31,18 +32,25 @@ POOLINGS = {"chunk": "", "late": "_late", "blend": "_blend"}
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Prints the table, or everything as JSON."""
+    values, result = await measured(given, screen, environ)
+    if given.json:
+        screen.json(values)
+    else:
+        _show(screen, values, result)
+    return Exit.OK
+
+
+async def measured(
+    given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]
+) -> tuple[dict[str, object], retrieval.Result]:
+    """The run's values for JSON, and its result. Raises DatasetError, SettingError."""
     settings = Settings.from_environ(environ)
     dataset = datasets.load(given.dataset, given.split)
     plan = _plan(given, settings)
     async with AsyncExitStack() as stack:
         product, described = await _product(given, settings, places.home(settings, environ), stack)
         result = await retrieval.run(dataset, product, plan, _progress(screen))
-    values = _values(dataset, result, {**asdict(plan), **described})
-    if given.json:
-        screen.json(values)
-    else:
-        _show(screen, values, result)
-    return Exit.OK
+    return {"kind": "retrieval"} | _values(dataset, result, {**asdict(plan), **described}), result
 
 
 def _plan(given: argparse.Namespace, settings: Settings) -> Plan:
@@ -67,7 +75,7 @@ async def _product(
     caches = [NumberCache(home / "eval", one) for one in ("".join(prints[:1]), "".join(prints))]
     for cache in caches:
         stack.callback(cache.close)
-    limits, rrf = _limits(settings, given.chunking), Rrf(settings.rrf_k, _weights(settings))
+    limits, rrf = _limits(settings, given.chunking, given.overlap), Rrf(settings.rrf_k, _weights(settings))
     cutter = Cutter(token_counter(places.ROOT / settings.embedder_tokenizer), limits)
     models = Models(server, embedder, settings.reranker_model, cutter.framed, *caches)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="radrag-eval-")))
@@ -93,13 +101,14 @@ async def _product(
     }
 
 
-def _limits(settings: Settings, strategy: str = "") -> ChunkLimits:
+def _limits(settings: Settings, strategy: str = "", overlap: float = OVERLAP) -> ChunkLimits:
     return ChunkLimits(
         ParentLimits(most=settings.max_parent_tokens),
         max_child_tokens=settings.max_child_tokens,
         min_child_characters=settings.min_child_characters,
         noise_threshold=settings.noise_threshold,
         strategy=strategy or settings.chunking,
+        overlap=overlap,
     )
 
 
