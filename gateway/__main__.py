@@ -12,10 +12,12 @@ from pathlib import Path
 import uvloop
 
 from gateway import feedback, http, messages, retrieval, scope, thresholds
+from gateway.breaker import Breaker, guarded, guarded_stream
 from gateway.counts import WATCH, Counted
 from gateway.deadlines import Seconds
 from gateway.feedback import Feedback, Ratings
 from gateway.health import INDEX, Readiness
+from gateway.hedge import hedged
 from gateway.index import CurrentIndex
 from gateway.models import Embedder, Generator, Reranker, Weights
 from gateway.nearness import Nearness
@@ -103,15 +105,21 @@ def wire(
     )
     writer = PromptWriter(template, settings.prompt_characters)
 
+    def breaker(role: str) -> Breaker:
+        return Breaker(role, settings.breaker_failures, settings.breaker_seconds)
+
+    embed = guarded(breaker("embedder"), hedged(settings.hedge_embed_seconds, embedder.embed))
+    rerank = guarded(breaker("reranker"), reranker.rerank)
+    generate = guarded_stream(breaker("generator"), generator.generate)
     pipeline = Pipeline(
         scope=traced("scope", _by_pattern(gates)),
         near_scope=nearness.gate,
-        embed=traced("embed", embedder.embed, attributes=_model(settings.embedder_model, "embeddings")),
+        embed=traced("embed", embed, attributes=_model(settings.embedder_model, "embeddings")),
         search=traced("search", index.search),
-        rerank=traced("rerank", reranker.rerank, attributes=_model(settings.reranker_model, "rerank")),
+        rerank=traced("rerank", rerank, attributes=_model(settings.reranker_model, "rerank")),
         prompt=traced("prompt", writer.write),
         generate=traced(
-            "generate", generator.generate, attributes=_generation(settings, servers.openai is not None)
+            "generate", generate, attributes=_generation(settings, servers.openai is not None)
         ),
         verify=traced("verify", verify),
         generator_ready=generator.ready,

@@ -132,6 +132,13 @@ class Settings:
     rerank_seconds: float = _setting(20.0, "gateway", "Longest a reranking may take.")
     generate_seconds: float = _setting(120.0, "gateway", "Longest a generation may take.")
 
+    breaker_failures: int = _setting(
+        5, "gateway", "Failures in a row after which a model server is left alone for a while; 0: never."
+    )
+    breaker_seconds: float = _setting(5.0, "gateway", "How long it is left alone before one call tries it.")
+    hedge_embed_seconds: float = _setting(
+        0.0, "gateway", "An embedding later than this is asked for a second time; 0: never."
+    )
     model_patience_seconds: float = _setting(
         60.0, "gateway", "How long after its start a missing model keeps the gateway from being ready."
     )

@@ -52,4 +52,5 @@ async def test_what_the_service_would_refuse_is_not_put_in_place(tmp_path: Path)
     path = tmp_path / "callers.json"
     with pytest.raises(SettingError):
         await made(path, "pacs", "--expires", "tomorrow")
-    assert not list(tmp_path.iterdir())
+    assert not path.exists()
+    assert not path.with_name("callers.json.part").exists()
