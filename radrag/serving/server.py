@@ -36,7 +36,7 @@ OPTIONS: list[tuple[str, int]] = [
     ("grpc.http2.min_ping_interval_without_data_ms", 30_000),
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.max_connection_age_ms", 30_000),
-    ("grpc.max_connection_age_grace_ms", 600_000),
+    ("grpc.max_connection_age_grace_ms", 3_600_000),
 ]
 
 
