@@ -66,7 +66,7 @@ def request(inputs: Mapping[str, Tensor]) -> tuple[bytes, bytes]:
 def packed(value: Tensor) -> bytes:
     if value.dtype != np.object_:
         return value.tobytes()
-    return b"".join(struct.pack("<I", len(one)) + one for one in value.ravel())
+    return b"".join(struct.pack("<I", len(one)) + one for one in value.ravel().tolist())
 
 
 def response(content: bytes, length: int) -> dict[str, Tensor]:

@@ -32,9 +32,7 @@ from tests.model_repository.tiny_repository import (
     TinyRepository,
     filled,
     for_bert,
-    golden_junk,
     truncate,
-    without_heads,
     without_tokenizer,
 )
 
@@ -50,9 +48,7 @@ BAD = {
     "half": r"precision fp16 is refused: T5 overflows in it; use bf16 or fp32",
     "unpinned": r"sha256 [0-9a-f]{64}, config\.pbtxt says unpinned",
     "no_weights": r"/nowhere/frida/manifest\.json is absent",
-    "golden_junk": r"golden\.json holds no known answers that can be read",
-    "no_sense": r"cannot be loaded: \w+",
-    "bad_setting": r"pass_tokens is '0': it must be a whole number of at least 1",
+    "unforeseen": r"KeyError: 'weights'$",
     "reranker_truncated": r"model\.safetensors is truncated: \d+ bytes, the manifest says \d+",
     "reranker_other_weights": r"golden case \d: score \d\.\d+, known is \d\.\d+",
     "reranker_nan": r"the weights hold a value that is not finite, in model\.layers\.\d\.self_attn\.v_proj",
@@ -79,14 +75,15 @@ def filled_repository(folder: Path) -> TinyRepository:
         known = {"nan": filled(math.nan), "other_weights": filled(0.01), "for_bert": for_bert}
         for name, damage in known.items():
             add_damaged(repository, kind, prefix + name, damage)
-    add_damaged(repository, "frida", "golden_junk", golden_junk)
-    add_damaged(repository, "frida", "no_sense", without_heads)
-    settings = {"no_cuda": {"device": "cuda"}, "half": {"precision": "fp16"}}
-    for name, parameters in (settings | {"bad_setting": {"pass_tokens": "0"}}).items():
+    for name, parameters in (("no_cuda", {"device": "cuda"}), ("half", {"precision": "fp16"})):
         repository.add(name, "frida", frida, parameters)
         repository.pinned(name, frida)
     repository.add("unpinned", "frida", frida)
     repository.add("no_weights", "frida", Path("/nowhere/frida"))
+    repository.add("unforeseen", "frida", frida)
+    config = repository.models / "unforeseen" / "config.pbtxt"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace('key: "weights" ', 'key: "weight"'), encoding="utf-8")
     for name, hidden in (("reranker_truncated", truncate), ("reranker_no_tokenizer", without_tokenizer)):
         repository.add(name, "qwen3_reranker", repository.damaged("qwen3_reranker", name, hidden))
     repository.add("reranker_no_cuda", "qwen3_reranker", reranker, {"device": "cuda"})

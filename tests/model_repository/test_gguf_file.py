@@ -63,7 +63,7 @@ def test_a_file_that_says_no_context_has_none(tmp_path: Path) -> None:
             (ARCHITECTURE, TOKENS, entry(CONTEXT_LENGTH, TEXT, text("many"))),
             3,
             b"GGUF",
-            "its context is 'many'",
+            "context_length is 'many': it must be 1 to",
         ),
         (
             (ARCHITECTURE, TOKENS, entry(CONTEXT_LENGTH, 6, struct.pack("<f", float("nan")))),
@@ -80,6 +80,16 @@ def test_what_is_no_language_model_is_refused_by_name_in_one_line(
     with pytest.raises(Refused, match=rf"^model\.gguf .*{reason}") as refusal:
         header(written(tmp_path, *entries, version=version, magic=magic))
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", ["block_count", "embedding_length", "attention.head_count"])
+@pytest.mark.parametrize("value", [0, 2**31])
+def test_a_size_that_llama_cpp_would_die_of_is_refused(tmp_path: Path, name: str, value: int) -> None:
+    absurd = entry(f"qwen3moe.{name}", NUMBER, struct.pack("<I", value))
+    with pytest.raises(
+        Refused, match=rf"^model\.gguf says qwen3moe\.{name} is '{value}': it must be 1 to \d+$"
+    ):
+        header(written(tmp_path, ARCHITECTURE, TOKENS, absurd))
 
 
 def test_every_cut_within_the_header_is_refused(tmp_path: Path) -> None:

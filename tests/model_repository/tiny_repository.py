@@ -75,18 +75,6 @@ def for_bert(folder: Path) -> None:
     write(folder, "frida")
 
 
-def golden_junk(folder: Path) -> None:
-    (folder / "golden.json").write_text('{"cases": [{"task": "query"}]}', encoding="utf-8")
-    write(folder, "frida")
-
-
-def without_heads(folder: Path) -> None:
-    """A configuration that is of the right class and of no sense."""
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    (folder / "config.json").write_text(json.dumps(config | {"num_heads": 0}), encoding="utf-8")
-    write(folder, "frida")
-
-
 def filled(value: float) -> Callable[[Path], None]:
     """One weight matrix holds that value everywhere, and the manifest knows of it."""
 

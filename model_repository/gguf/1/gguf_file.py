@@ -20,6 +20,14 @@ STRING, ARRAY = 8, 9
 LONGEST_STRING, MOST_ITEMS = 16_000_000, 10_000_000
 
 Value: TypeAlias = "str | float | None"
+# What llama.cpp does not refuse but dies of, and the process with it; its own limit of layers.
+SIZES = {
+    "context_length": 2**31 - 1,
+    "block_count": 512,
+    "embedding_length": 2**20,
+    "feed_forward_length": 2**24,
+    "attention.head_count": 2**16,
+}
 
 
 class _Damaged(ValueError):
@@ -50,16 +58,15 @@ def header(path: Path) -> Header:
         raise Refused(f"{path.name} names no architecture")
     if "tokenizer.ggml.tokens" not in values:
         raise Refused(f"{path.name} holds no tokenizer")
-    return Header(architecture, _context(path, values.get(f"{architecture}.context_length")))
+    for name, most in SIZES.items():
+        _size(path, f"{architecture}.{name}", values.get(f"{architecture}.{name}"), most)
+    return Header(architecture, int(values.get(f"{architecture}.context_length") or 0))
 
 
-def _context(path: Path, value: Value) -> int:
-    """Tokens, 0 where the file does not say."""
-    if value is None:
-        return 0
-    if not isinstance(value, int) or value < 0:
-        raise Refused(f"{path.name} says its context is {str(value)[:20]!r}, no number of tokens")
-    return value
+def _size(path: Path, name: str, value: Value, most: int) -> None:
+    """Raises Refused for what is no number from 1 to `most`; a list, or what is not said, is llama.cpp's."""
+    if value is not None and not (isinstance(value, int) and 1 <= value <= most):
+        raise Refused(f"{path.name} says {name} is {str(value)[:20]!r}: it must be 1 to {most}")
 
 
 def _values(file: BinaryIO) -> dict[str, Value]:
