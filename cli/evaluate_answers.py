@@ -2,7 +2,6 @@
 
 import argparse
 import importlib.util
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -87,8 +86,7 @@ async def _judged(
 @asynccontextmanager
 async def _completing(given: argparse.Namespace, settings: Settings) -> AsyncIterator[Complete]:
     if given.judge != "triton":
-        key = os.environ.get("RADRAG_JUDGE_KEY", "")
-        endpoint = Endpoint(given.judge, given.judge_model, key, given.seconds)
+        endpoint = Endpoint(given.judge, given.judge_model, _key(given.judge_key_file), given.seconds)
         try:
             yield endpoint.complete
         finally:
@@ -99,6 +97,15 @@ async def _completing(given: argparse.Namespace, settings: Settings) -> AsyncIte
         yield _own(server, settings, given.seconds)
     finally:
         await server.close()
+
+
+def _key(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise DatasetError(path, 0, f"the judge's key cannot be read ({type(error).__name__})") from None
 
 
 def _own(server: ModelServer, settings: Settings, seconds: float) -> Complete:

@@ -18,6 +18,7 @@ def add(commands: Commands) -> None:
     _ablate(commands)
     _gate(commands)
     _report(commands)
+    _audit(commands)
 
 
 def _sample_size(commands: Commands) -> None:
@@ -73,6 +74,7 @@ def _answers(commands: Commands) -> None:
         "--judge", default="", metavar="URL", help="an OpenAI-compatible /v1, or triton: our own generator"
     )
     command.add_argument("--judge-model", default="", metavar="NAME", help="as that server lists it")
+    command.add_argument("--judge-key-file", type=Path, metavar="FILE", help="that server's API key")
     command.add_argument("--metric", action="append", default=[], help="only this one; repeatable")
     command.add_argument("--repetitions", type=int, default=1, metavar="N", help="for the judge's spread (1)")
     command.add_argument("--seconds", type=float, default=120, help="for one reply of the judge (120)")
@@ -108,6 +110,19 @@ def _report(commands: Commands) -> None:
     command.add_argument("results", type=Path, nargs="+", help="what other measurements printed with --json")
     command.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     command.add_argument("--title", default="RadRAG evaluation")
+
+
+def _audit(commands: Commands) -> None:
+    command = commands.add_parser("audit", help="high-ranked chunks nobody annotated, for a person to judge")
+    command.set_defaults(module="cli.evaluate_audit")
+    command.add_argument("dataset", type=Path, help="folder with spans: our layout, or BEIR with answers")
+    command.add_argument("--split", default="", help="test, train, … where the set has splits")
+    command.add_argument("--tokens", type=int, default=256, metavar="N", help="of a chunk (256)")
+    command.add_argument("--depth", type=int, default=5, metavar="N", help="ranks to look at (5)")
+    command.add_argument("--least", type=float, default=0.6, metavar="SHARE", help="of the words (0.6)")
+    command.add_argument("--out", type=Path, metavar="FILE", help="write the candidates as JSONL")
+    command.add_argument("--curated", type=Path, metavar="FILE", help="the same file with accept decided")
+    command.add_argument("--markdown", action="store_true", help="print a Markdown table")
 
 
 def _numbers(text: str) -> list[int]:
