@@ -15,7 +15,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: eval judge test-judge bench-ingest fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: eval judge test-judge bench-ingest faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	    $(RUN) -m cli eval markdown --json > benchmarks/results/markdown.json && \
 	    $(RUN) -m cli eval parse ../shared/data --json --rows var/parse.jsonl > benchmarks/results/parse.json; \
 	else echo "no ../shared/data: skipped"; fi
+
+faults: setup ## Provoke every fault of tests/faults/faults.yaml and print the table
+	@$(RUN) -m tests.faults
 
 fuzz: setup ## 100,000 made-up requests to every RPC
 	@RADRAG_TEST_FUZZ=100000 $(RUN) -m pytest -q tests/fuzz

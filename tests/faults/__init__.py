@@ -1,0 +1,1 @@
+"""What breaks, and what is seen of it: `make faults`."""

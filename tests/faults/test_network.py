@@ -1,0 +1,94 @@
+"""The way to the index is cut in every way a network has: the caller learns it within its deadline."""
+
+import asyncio
+import signal
+import struct
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from socket import SO_LINGER, SOL_SOCKET
+
+import pytest
+
+from gateway import retrieval
+from gateway.retrieval import Retrieval
+from radrag.errors import DeadlineExceeded, IndexUnavailable, RadragError
+from tests.retrieval.process import running
+
+SECONDS = 2.0
+SPARE = 3.0  # a busy machine's
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def asked(address: str) -> RadragError | None:
+    """How a call to the index ended; it never takes longer than it was given."""
+    channel = retrieval.channel(address)
+    began = time.monotonic()
+    try:
+        await Retrieval(channel, seconds=SECONDS).describe()
+    except RadragError as error:
+        return error
+    finally:
+        assert time.monotonic() - began < SECONDS + SPARE
+        await channel.close(None)
+    return None
+
+
+async def test_a_paused_index_costs_the_deadline_and_answers_when_it_goes_on(tmp_path: Path) -> None:
+    async with running(tmp_path) as process:
+        process.process.send_signal(signal.SIGSTOP)
+        try:
+            assert isinstance(await asked(f"127.0.0.1:{process.port}"), DeadlineExceeded | IndexUnavailable)
+        finally:
+            process.process.send_signal(signal.SIGCONT)
+        began = time.monotonic()
+        assert await asked(f"127.0.0.1:{process.port}") is None
+        assert time.monotonic() - began < SECONDS + SPARE
+
+
+async def test_a_name_that_is_gone_is_a_missing_index() -> None:
+    assert isinstance(await asked("index.invalid:50052"), IndexUnavailable | DeadlineExceeded)
+
+
+async def test_a_reset_connection_is_a_missing_index() -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(24)
+        writer.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+        writer.close()
+
+    assert isinstance(await to(reset), IndexUnavailable | DeadlineExceeded)
+
+
+async def test_a_silent_peer_costs_the_deadline_and_no_more() -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+        writer.close()
+
+    assert isinstance(await to(silent), DeadlineExceeded | IndexUnavailable)
+
+
+@pytest.mark.parametrize("nonsense", [b"HTTP/1.1 200 OK\r\n\r\n", b"\0" * 500, bytes(range(256)) * 8])
+async def test_a_peer_that_speaks_nonsense_is_a_missing_index(nonsense: bytes) -> None:
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(nonsense)
+        await reader.read(-1)
+        writer.close()
+
+    assert isinstance(await to(speak), IndexUnavailable | DeadlineExceeded)
+
+
+async def to(serve: Serve) -> RadragError | None:
+    async with peer(serve) as address:
+        return await asked(address)
+
+
+@asynccontextmanager
+async def peer(serve: Serve) -> AsyncIterator[str]:
+    """A plain TCP server."""
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        await asyncio.sleep(0.05)
