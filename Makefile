@@ -15,7 +15,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: eval judge test-judge bench-ingest faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: docs eval judge test-judge bench-ingest faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,15 @@ check: setup stubs-current ## Style, types, contracts, stubs
 protos: .venv-protos/stamp environment ## Regenerate the stubs and the OpenAPI document from protos/
 	@.venv-protos/bin/python -m grpc_tools.protoc -Iprotos --python_out=. --pyi_out=. --grpc_python_out=. $(PROTOS)
 	@.venv/bin/buf build --as-file-descriptor-set -o - | $(RUN) -m gateway.web.openapi gateway/web/openapi.json
+	@.venv/bin/buf build --as-file-descriptor-set -o - | $(RUN) -m cli.contracts docs/reference.md
+
+docs: .venv-docs/stamp ## Build the documentation site into var/site
+	@.venv-docs/bin/mkdocs build --quiet
+
+.venv-docs/stamp: pyproject.toml
+	@test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/python $(PIP) install 'mkdocs-material>=9.7,<10'
+	@touch $@
 
 protos-baseline: environment ## Accept today's contracts as what must not break
 	@.venv/bin/buf build -o protos/baseline.binpb
