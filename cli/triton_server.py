@@ -152,7 +152,8 @@ class TritonServer:
             try:
                 connection.request("GET", f"/v2/models/{model}/ready")
                 return connection.getresponse().status == http.client.OK
-            except OSError:
+            # While nobody listens yet, a connection may reach itself and read its own words.
+            except (OSError, http.client.HTTPException):
                 return False
 
     async def _until_ready(self) -> None:

@@ -165,3 +165,15 @@ def test_an_environment_of_other_requirements_is_not_ready(tmp_path: Path) -> No
     assert copy.ready
     copy.stamp.write_text("0" * 64, encoding="ascii")
     assert not copy.ready
+
+
+async def test_a_port_that_answers_in_another_language_is_a_model_not_ready(tmp_path: Path) -> None:
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readline())
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
+        port: int = server.sockets[0].getsockname()[1]
+        triton = TritonServer(Child("triton", tmp_path), ("some_model",), port + 1)  # HTTP is one below
+        assert await triton.missing() == ["some_model"]
