@@ -108,7 +108,9 @@ function start() {
   byId("sign").onclick = () => signIn(() => { topics(); view(); });
   byId("ask-form").onsubmit = answer;
   byId("stop").onclick = () => running?.abort();
-  byId("question").onkeydown = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && answer(event);
+  byId("question").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) answer(event);
+  });
   document.addEventListener("keydown", (event) => event.key === "Escape" && running?.abort());
   window.addEventListener("hashchange", () => { view(); byId("main").focus(); });
   window.addEventListener("beforeprint", () => document.querySelectorAll(".passage").forEach((one) => (one.open = true)));

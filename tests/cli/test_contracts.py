@@ -45,7 +45,7 @@ def test_every_path_and_command_named_exists() -> None:
     text = "\n".join(page.read_text() for page in DOCS)
     for route in ROUTES:
         assert route.path.rpartition("/")[2] in (ROOT / "docs/rest.md").read_text()
-    for word in re.findall(r"radrag ([a-z]+)", text):
+    for word in re.findall(r"(?:`|bin/)radrag ([a-z]+)", text):
         assert f"\n    {word} " in parser().format_help(), word
 
 

@@ -43,6 +43,10 @@ class Stack:
     def retrieval(self) -> str:
         return self.environ["RADRAG_RETRIEVAL_ADDRESS"]
 
+    @property
+    def http(self) -> str:
+        return f"http://{self.environ['RADRAG_HTTP_ADDRESS']}"
+
     def radrag(self, *words: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:
         """Runs `radrag WORDS` against this stack."""
         line = [sys.executable, "-m", "cli", *words]
@@ -113,6 +117,7 @@ def stack(
         "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
         "OTEL_BSP_SCHEDULE_DELAY": "300",
         "TMPDIR": str(home / "tmp"),
+        "RADRAG_HTTP_ADDRESS": f"127.0.0.1:{free_port()}",
     }
     with running(environ(home, triton.grpc, triton.grpc, triton.grpc, **telemetry)) as one:
         done = one.radrag("ingest", "--manifest", str(SAMPLES), "--approve", "--json")
@@ -149,6 +154,7 @@ def light_settings(home: Path, triton: TritonServer, collector: Receiver) -> dic
         RADRAG_GENERATOR_MODEL="null_generator",
         RADRAG_THRESHOLDS=str(home / "thresholds.json"),
         RADRAG_INGEST_ADDRESS=f"127.0.0.1:{free_port()}",
+        RADRAG_HTTP_ADDRESS=f"127.0.0.1:{free_port()}",
         OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
         OTEL_BSP_SCHEDULE_DELAY="300",
         TMPDIR=str(home / "tmp"),
