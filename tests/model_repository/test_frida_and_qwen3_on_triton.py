@@ -117,9 +117,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     models = (*GOOD, *BAD)
     triton = TritonServer(Child("triton", folder), models, free_grpc_port(), repository=repository.models)
     line = command(models, triton.host, triton.grpc_port, repository=repository.models)
-    # One thread a model: there are more models than cores.
+    # One thread a model, two models at a time: with more than there are cores Triton gives starting ones up.
     surroundings = environ(os.environ) | {"OMP_NUM_THREADS": "1"}
-    options = ["--exit-on-error=false", "--disable-auto-complete-config", "--model-load-thread-count=8"]
+    options = ["--exit-on-error=false", "--disable-auto-complete-config", "--model-load-thread-count=2"]
     triton.child.start([*line, *options], surroundings, Path.cwd())
     try:
         yield Server(triton, settled(triton))
@@ -127,7 +127,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         asyncio.run(triton.stop())
 
 
-def settled(triton: TritonServer, seconds: float = 500) -> dict[str, tuple[str, str]]:
+def settled(triton: TritonServer, seconds: float = 600) -> dict[str, tuple[str, str]]:
     """Waits until every model is READY or has failed."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and triton.child.running():

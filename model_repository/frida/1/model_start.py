@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def started(args: Mapping[str, str], start: Callable[[], None]) -> None:
     try:
         start()
     except Exception as error:  # noqa: BLE001 - the operator gets a line for a fault nobody foresaw, too
+        if not isinstance(error, Refused | ModuleNotFoundError):
+            traceback.print_exc()
         line = f"{args['model_name']} does not start: {reason(error)}"
         print(line, file=sys.stderr, flush=True)
         raise pb_utils.TritonModelException(line) from None
