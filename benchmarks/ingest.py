@@ -23,7 +23,6 @@ from cli.triton_server import TritonServer
 from evaluation import scans
 from ingest.clean import cleaned
 from ingest.document import Document, Metadata, Parsed
-from ingest.kind import SUFFIXES
 from ingest.load import Source, load
 from ingest.manifest import Item
 from ingest.parse import parser
@@ -37,6 +36,7 @@ from radrag.triton import Vectors
 SAMPLES = places.ROOT / "var" / "samples"  # as `make samples` builds them
 RESULT = places.ROOT / "benchmarks" / "results" / "ingest.json"
 EMBEDDER = "e5_small"
+READ = (".md", ".html", ".docx", ".pdf")
 PAGE = 3000  # characters of Markdown that count as a page in formats without pages
 
 
@@ -68,8 +68,9 @@ def sources() -> Mapping[str, list[Source]]:
         raise FileNotFoundError(f"{SAMPLES} is not there: make samples")
     found: dict[str, list[Source]] = {}
     for path in sorted(SAMPLES.rglob("*")):
-        if path.suffix in SUFFIXES:
-            found.setdefault(SUFFIXES[path.suffix], []).append(load(path))
+        if path.suffix in READ:
+            source = load(path)
+            found.setdefault(source.kind, []).append(source)
     pages = scans.scanned(scans.load(places.ROOT / "evaluation" / "scans.yaml"), 1.0, 7)
     return found | {"scan": [Source("scans.pdf", "pdf", scans.pdf(pages))]}
 
