@@ -42,7 +42,7 @@ def profile(settings: Settings, environ: Mapping[str, str]) -> Profile:
     services = [
         *_model_servers(settings, child_environ, home),
         _own("retrieval", settings.retrieval_address, child_environ, home),
-        _own("gateway", settings.gateway_address, child_environ, home),
+        _own("gateway", settings.gateway_address, child_environ, home, settings.http_address),
         _own("ingest", settings.ingest_address, child_environ, home),
     ]
     return Profile(services, home)
@@ -79,7 +79,8 @@ def _model_servers(settings: Settings, environ: Mapping[str, str], home: Path) -
     ]
 
 
-def _own(name: str, address: str, environ: Mapping[str, str], home: Path) -> Service:
+def _own(name: str, address: str, environ: Mapping[str, str], home: Path, http: str = "") -> Service:
+    """A process of ours; `http` is where it serves HTTP beside, if it does."""
     host, port = ports.split(address)
     offsets = ((0, name), (health.HEALTH_ABOVE, f"{name} health"), (METRICS_ABOVE, f"{name} metrics"))
     return Service(
@@ -87,7 +88,10 @@ def _own(name: str, address: str, environ: Mapping[str, str], home: Path) -> Ser
         command=(sys.executable, "-m", name),
         environ=environ,
         folder=places.ROOT,
-        ports=[Port(host, port + above, purpose) for above, purpose in offsets],
+        ports=[
+            *(Port(host, port + above, purpose) for above, purpose in offsets),
+            *([Port(*ports.split(http), f"{name} HTTP")] if http else []),
+        ],
         missing=_serving(name, address),
     )
 

@@ -25,4 +25,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     screen.text(
         f"up in {seconds:.1f} s: {names}; asked at {settings.gateway_address}, logs in {profile.home / 'log'}"
     )
+    if settings.http_address:
+        scheme = "https" if settings.tls_cert_file else "http"
+        screen.text(f"console and REST at {scheme}://{settings.http_address}")
     return Exit.OK

@@ -13,6 +13,15 @@ def profile(**environ: str) -> Profile:
     return services.profile(Settings.from_environ(environ), environ)
 
 
+def test_the_console_has_a_port_only_where_it_is_wanted() -> None:
+    def of_gateway(**environ: str) -> list[str]:
+        (found,) = (one for one in profile(**environ).services if one.child.name == "gateway")
+        return [f"{port.number} {port.purpose}" for port in found.ports]
+
+    assert not any("HTTP" in port for port in of_gateway())
+    assert "8080 gateway HTTP" in of_gateway(RADRAG_HTTP_ADDRESS="127.0.0.1:8080")
+
+
 def test_the_cpu_profile_is_one_model_server_retrieval_gateway_and_ingest() -> None:
     assert [child.name for child in profile().children] == ["triton", "retrieval", "gateway", "ingest"]
 
