@@ -6,9 +6,10 @@ from importlib.metadata import Distribution, distribution
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-# What a service or the command line needs; hatchling and editables install the checkout itself.
+# What a service or the command line needs; hatchling and editables install the checkout itself, and the last
+# two write the sample documents.
 EXTRAS = ("gateway", "retrieval", "ingest", "evaluation", "console", "postgres")
-BUILD = ("hatchling", "editables")
+BUILD = ("hatchling", "editables", "reportlab", "python-docx")
 
 
 def closure(extras: Iterable[str], more: Iterable[str] = ()) -> dict[str, Distribution]:

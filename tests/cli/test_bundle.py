@@ -112,7 +112,7 @@ def test_packages_are_those_of_the_lock_without_tools_for_developers() -> None:
     found = bundle_packages.pinned(bundle_packages.closure(bundle_packages.EXTRAS, bundle_packages.BUILD))
     assert set(found) <= set((ROOT / "requirements.lock").read_text().splitlines())
     names = {line.split("==")[0] for line in found}
-    assert {"grpcio", "qdrant-edge-py", "docling-slim", "rich", "psycopg", "hatchling"} <= names
+    assert {"grpcio", "qdrant-edge-py", "docling-slim", "rich", "psycopg", "hatchling", "reportlab"} <= names
     assert not {"pytest", "ruff", "mypy", "torch"} & names
 
 
