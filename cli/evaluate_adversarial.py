@@ -22,7 +22,7 @@ SUITES = tuple(
     places.ROOT / "evaluation" / f"{name}.yaml"
     for name in ("adversarial", "adversarial_independent", "adversarial_held_out")
 )
-"""The second was written without knowing the checks or the first; the third after repairs, over other sources."""
+"""The second was written without knowing the checks or the first; the third after repairs."""
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
