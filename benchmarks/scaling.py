@@ -26,7 +26,7 @@ TEXTS = sorted((places.ROOT / "samples" / "documents").rglob("*.md"))
 PARENT_CHARACTERS = 1200  # of a passage that is reranked: the samples' parents are about so long
 QUESTION = "What is the yearly occupational dose limit for the lens of the eye, number {}?"
 RATES = (1, 10, 100, 1000)  # questions per second
-LIMIT = 2.5  # seconds, the objective of a search
+PATIENCE = 2.0  # times what an answer takes alone: how long one in twenty may take
 
 
 async def measured(port: int, requests: int) -> dict[str, float]:
@@ -36,7 +36,11 @@ async def measured(port: int, requests: int) -> dict[str, float]:
         await server.start(300)
         role = ModelServer(server.grpc, "model server")
         try:
-            return {name: await _cost(server, work, requests) for name, work in _works(role).items()}
+            costs = {}
+            for name, work in _works(role).items():
+                costs[name] = await _cost(server, work, requests)
+                print(f"{name}: {costs[name] * 1000:.0f} ms of one core", flush=True)
+            return costs
         finally:
             await role.close()
             await server.stop()
@@ -89,14 +93,14 @@ def plan(costs: dict[str, float]) -> str:
     """A Markdown table: servers of one core per role for each rate, and the 95th percentile then."""
     rows = ["| questions/s | embedder | reranker | generator | p95 of the three |", "|---|---|---|---|---|"]
     for rate in RATES:
-        grown = needed(stages(costs), rate, LIMIT)
+        grown = needed(stages(costs), rate, PATIENCE * sum(one.seconds for one in stages(costs)))
         slow = percentile(latencies(grown, arrivals(rate, 4000, 7)), 0.95)
         rows.append(f"| {rate} | {' | '.join(str(one.servers) for one in grown)} | {slow:.2f} s |")
     return "\n".join(rows)
 
 
 def main() -> None:
-    """Measures when asked to, and prints costs and plan."""
+    """Measures when asked to, and prints the plan."""
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--measure", action="store_true")
     given.add_argument("--requests", type=int, default=20)
@@ -104,10 +108,7 @@ def main() -> None:
     asked = given.parse_args()
     if asked.measure:
         record(RESULT, {"cpu_seconds": asyncio.run(measured(asked.port, asked.requests))})
-    costs = json.loads(RESULT.read_text(encoding="utf-8"))["cpu_seconds"]
-    for name, seconds in costs.items():
-        print(f"{name}: {seconds * 1000:.0f} ms of one core")
-    print(plan(costs))
+    print(plan(json.loads(RESULT.read_text(encoding="utf-8"))["cpu_seconds"]))
 
 
 if __name__ == "__main__":

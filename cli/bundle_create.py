@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -29,7 +29,7 @@ class NotCollected(RuntimeError):
 def create(folder: Path, version: str, models: Sequence[Path], said: Callable[[str], None]) -> int:
     """Fills an empty folder and returns its bytes. `models` are folders of weights with a manifest.json."""
     said("project")
-    archive(folder / bundle_install.SOURCE, ROOT, tracked())
+    commit = committed(folder / bundle_install.SOURCE)
     shutil.copy2(bundle_install.__file__, folder / "install.py")
     said("packages")
     main = bundle_packages.pinned(bundle_packages.closure(bundle_packages.EXTRAS, bundle_packages.BUILD))
@@ -42,10 +42,10 @@ def create(folder: Path, version: str, models: Sequence[Path], said: Callable[[s
     ocr(folder / "ocr")
     chart(folder / "charts", version)
     (folder / "images.txt").write_text("\n".join(images(version)) + "\n", encoding="ascii")
-    return sealed(folder, version)
+    return sealed(folder, version, commit)
 
 
-def sealed(folder: Path, version: str) -> int:
+def sealed(folder: Path, version: str, commit: str) -> int:
     """Writes the bill of materials and the manifest, last: what is added later is noticed."""
     found = sorted((folder / "wheels").rglob("*.whl"))
     kept = {
@@ -58,31 +58,28 @@ def sealed(folder: Path, version: str) -> int:
     )
     (folder / "sbom.cdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
     files = bundle_install.described(folder)
-    manifest = {"format": bundle_install.FORMAT, "name": "radrag", "version": version, "files": files}
+    manifest = {"format": bundle_install.FORMAT, "version": version, "commit": commit, "files": files}
     (folder / bundle_install.MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return sum(int(str(one["bytes"])) for one in files.values())
 
 
-def tracked() -> list[str]:
-    """The project's files, as version control names them, links among them."""
-    line = ["git", "ls-files"]
+def committed(file: Path) -> str:
+    """A tar of the project as it was last committed, and that commit: half-done work is in no bundle."""
     try:
-        done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+        head = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        commit = head.stdout.strip()
+        line = ["git", "archive", "--format=tar", f"--output={file.absolute()}", commit]
+        subprocess.run(line, cwd=ROOT, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        raise NotCollected("create needs a checkout under git: its list of files is the project's") from None
-    return [name for name in done.stdout.splitlines() if (ROOT / name).exists()]
-
-
-def archive(file: Path, root: Path, names: Iterable[str]) -> None:
-    """A tar of these files, the same bytes whenever it is made from the same ones."""
-    with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as tar:
-        for name in sorted(set(names)):
-            tar.add(root / name, name, recursive=False, filter=_plain)
+        raise NotCollected("create needs a checkout under git: a bundle holds what was committed") from None
+    return commit
 
 
 def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = 0, 0, 0, "", ""
-    entry.mode = 0o755 if entry.mode & 0o100 else 0o644
+    entry.mode = 0o644
     return entry
 
 

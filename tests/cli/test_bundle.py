@@ -29,8 +29,9 @@ def bundle(tmp_path: Path) -> Path:
         wheel.writestr("tiny_part-1.5.dist-info/METADATA", METADATA)
     (folder / "weights").mkdir()
     (folder / "weights" / "model.tar").write_bytes(b"weights")
-    bundle_create.archive(folder / bundle_install.SOURCE, ROOT, ["LICENSE"])
-    bundle_create.sealed(folder, "0.1.0")
+    with tarfile.open(folder / bundle_install.SOURCE, "w") as tar:
+        tar.add(ROOT / "LICENSE", "LICENSE")
+    bundle_create.sealed(folder, "0.1.0", "c0ffee")
     return folder
 
 
@@ -78,7 +79,7 @@ def test_install_unpacks_nothing_of_a_bundle_that_is_damaged(bundle: Path, tmp_p
 def test_a_path_that_leads_out_of_the_prefix_is_refused(bundle: Path, tmp_path: Path) -> None:
     with tarfile.open(bundle / bundle_install.SOURCE, "w") as tar:
         tar.add(ROOT / "LICENSE", "../LICENSE")
-    bundle_create.sealed(bundle, "0.1.0")
+    bundle_create.sealed(bundle, "0.1.0", "c0ffee")
     with pytest.raises(WrongBundle, match="leads out of the folder"):
         bundle_install.install(bundle, tmp_path / "prefix", {})
     assert not (tmp_path / "LICENSE").exists()
@@ -102,10 +103,14 @@ def test_the_bill_names_each_package_with_licence_and_hash(bundle: Path) -> None
     assert bundle_sbom.bill("0.1.0", [wheel], {})["components"] == [package]
 
 
-def test_the_same_files_give_the_same_archive(tmp_path: Path) -> None:
+def test_a_bundle_holds_what_was_committed_and_nothing_half_done(tmp_path: Path) -> None:
     for name in ("one.tar", "two.tar"):
-        bundle_create.archive(tmp_path / name, ROOT, ["LICENSE", "cli/setup.sh"])
+        commit = bundle_create.committed(tmp_path / name)
     assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "two.tar").read_bytes()
+    line = ["git", "ls-tree", "-r", "--name-only", "-z", commit]
+    listed = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    with tarfile.open(tmp_path / "one.tar") as tar:
+        assert {entry.name for entry in tar if not entry.isdir()} == set(listed) - {""}
 
 
 def test_packages_are_those_of_the_lock_without_tools_for_developers() -> None:

@@ -1,0 +1,35 @@
+"""The operations guide: each command of ours is one that the program takes, each file it names is there."""
+
+import re
+import shlex
+
+import pytest
+
+from cli import arguments
+from cli.places import ROOT
+
+GUIDES = [ROOT / "deploy" / name for name in ("README.md", "SCALING.md")]
+TEXT = "\n".join(path.read_text(encoding="utf-8") for path in GUIDES)
+MADE = {"deploy/callers.json", "deploy/service-key"}  # by the operator
+COMMANDS = re.findall(
+    r"^    \$ (?:[A-Z_]+=\S+ )?(?:cd \S+ && )?(?:\.venv/bin/)?radrag (.*)$", TEXT, re.MULTILINE
+)
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) > 15
+
+
+@pytest.mark.parametrize("line", sorted(set(COMMANDS)))
+def test_the_command_is_one_that_radrag_takes(line: str) -> None:
+    arguments.parsed(shlex.split(line, comments=True))
+
+
+def test_every_file_and_every_target_named_is_there() -> None:
+    for path in GUIDES:
+        links = re.findall(r"\]\((?!https?:|#)([^)#]+)", path.read_text(encoding="utf-8"))
+        assert [link for link in links if not (path.parent / link).exists()] == []
+    named = set(re.findall(r"\b((?:deploy|model_repository|benchmarks|tests)/[\w./-]*[\w-])", TEXT))
+    assert [one for one in named if not (ROOT / one).exists() and one not in MADE] == []
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", TEXT)) <= targets
