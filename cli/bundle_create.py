@@ -138,6 +138,6 @@ def images(version: str) -> list[str]:
     for layer in sorted(DEPLOY.glob("compose*.yaml")):
         for service in yaml.safe_load(layer.read_text(encoding="utf-8"))["services"].values():
             image = service.get("image", "")
-            ours = re.fullmatch(r"\$\{RADRAG_REGISTRY:-radrag\}/([a-z-]+):.*", image)
+            ours = re.fullmatch(r"\$\{IMAGE_REGISTRY:-radrag\}/([a-z-]+):.*", image)
             found.add(f"radrag/{ours[1]}:{version}" if ours else image)
     return sorted(found - {""})

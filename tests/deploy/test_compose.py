@@ -57,7 +57,7 @@ def test_published_ports_are_those_the_image_exposes_and_only_here(profile: str,
     exposed = IMAGES.stages[name].said("EXPOSE")[0].split()
     for port in services(profile)[name].get("ports", []):
         assert port.rsplit(":", 1)[1] in exposed
-        assert port.startswith(("127.0.0.1:", "${RADRAG_BIND:-127.0.0.1}:"))
+        assert port.startswith(("127.0.0.1:", "${BIND:-127.0.0.1}:"))
 
 
 @pytest.mark.parametrize("profile", LAYERS)
