@@ -5,6 +5,7 @@ import re
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import docx
 import pypdf
@@ -97,7 +98,8 @@ def with_broken_map(data: bytes) -> bytes:
     """The same page to the eye; its fonts tell Latin letters and signs, as those of real orders do."""
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(data))
     for page in writer.pages:
-        for font in page["/Resources"]["/Font"].values():
+        resources = cast(pypdf.generic.DictionaryObject, page["/Resources"].get_object())
+        for font in cast(pypdf.generic.DictionaryObject, resources["/Font"].get_object()).values():
             if (cmap := font.get_object().get("/ToUnicode")) is not None:
                 stream = cmap.get_object()
                 stream.set_data(re.sub(rb"<(0[0-9A-Fa-f]{3})>(?=\s)", moved_on, stream.get_data()))
