@@ -33,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     _doctor(commands)
     _questions(commands)
     _replay(commands)
+    _mcp(commands)
     _ingest(commands)
     kb_arguments.add(commands)
     models_arguments.add(commands)
@@ -99,6 +100,12 @@ def _replay(commands: Commands) -> None:
     replay.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
     replay.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
     _json(replay)
+
+
+def _mcp(commands: Commands) -> None:
+    mcp = _add(commands, "mcp", "cli.mcp_server", "serve search and ask as tools to an assistant, over stdio")
+    mcp.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
+    mcp.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
 
 
 def _question(commands: Commands, name: str, text: str) -> argparse.ArgumentParser:
