@@ -92,6 +92,7 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	@$(PROVE) RADRAG_TEST_KILLS=50 RADRAG_TEST_KILL_DOCUMENTS=100 $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_KILL_MODEL=e5_small $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_SOAK=500 $(RUN) -m pytest -q tests/ingest/test_soak.py
+	@RADRAG_TEST_STREAM_KILLS=30 $(RUN) -m pytest -q tests/integration/test_killed_generator.py
 	@RADRAG_TEST_IMAGES="gateway retrieval ingest" $(RUN) -m pytest -q tests/deploy/test_images.py -k builds
 	@RADRAG_TEST_BUNDLE=1 $(RUN) -m pytest -q tests/cli/test_bundle.py -k no_route
 	@for set in cranfield rumeddanet covidqa scifact; do \
