@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 LINES = (ROOT / "requirements.lock").read_text().splitlines()
 PINS = dict(line.split("==") for line in LINES if not line.startswith("#"))
 DEBIAN_12 = "3.11.2"
-WITH_TORCH = {"ingest-models", "ocr-models"}  # extras that the main environment does without
+APART = {"ingest-models", "ocr-models", "ray", "judge"}  # extras that the main environment does without
 
 
 def test_every_line_is_an_exact_version_and_no_index_or_file() -> None:
@@ -37,7 +37,7 @@ def test_every_requirement_is_in_the_lock_and_nothing_heavy_crept_in() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = declared["project"]["optional-dependencies"]
     groups = [
-        *(lines for name, lines in extras.items() if name not in WITH_TORCH),
+        *(lines for name, lines in extras.items() if name not in APART),
         declared["project"]["dependencies"],
         declared["dependency-groups"]["dev"],
     ]

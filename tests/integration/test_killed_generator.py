@@ -6,8 +6,8 @@ RADRAG_TEST_STREAM_KILLS=30 python -m pytest tests/integration/test_killed_gener
 import asyncio
 import os
 import random
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -15,13 +15,15 @@ from cli.process import Child
 from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
+from radrag.errors import Unavailable
 from tests.conftest import free_grpc_port
 from tests.integration.conftest import FEW, MODELS, Stack, environ, free_port, started
 from tests.integration.test_separation import back
 
 KILLS = int(os.environ.get("RADRAG_TEST_STREAM_KILLS", "3"))
 # Seconds after the first frame; slow_words writes a sentence of about 20 words in half a second.
-MOMENTS = [random.Random(20261201).uniform(0, 4) for _ in range(KILLS)]
+DRAW = random.Random(20261201)  # the same moments every time
+MOMENTS = [DRAW.uniform(0, 4) for _ in range(KILLS)]
 QUESTION = "What is the yearly occupational limit for the eye lens?"
 
 
@@ -67,9 +69,7 @@ async def test_a_stream_whose_generator_is_killed_ends_with_one_finish_and_its_s
             frames.append(frame)  # noqa: PERF401 - each must be seen as it comes
 
     async with AsyncClient(stack.gateway, deadline=60) as client:
-        reading = asyncio.create_task(read(client))
-        while not frames and not reading.done():
-            await asyncio.sleep(0.01)
+        reading = await begun(lambda: read(client), frames)
         await asyncio.sleep(moment)
         generator.kill()
         await reading
@@ -82,3 +82,19 @@ async def test_a_stream_whose_generator_is_killed_ends_with_one_finish_and_its_s
     assert len(last.finish.citations) == text.count("[1]")
     assert all(citation.verified for citation in last.finish.citations)
     await back(stack.gateway, generator)
+
+
+async def begun(
+    read: Callable[[], Coroutine[None, None, None]], frames: list[pb.GenerateStreamResponse]
+) -> asyncio.Task[None]:
+    """A stream that has its first frame: a generator that failed in a row is left alone for a while."""
+    async with asyncio.timeout(60):
+        while True:
+            reading = asyncio.create_task(read())
+            while not frames and not reading.done():
+                await asyncio.sleep(0.01)
+            if frames:
+                return reading
+            with suppress(Unavailable):
+                await reading
+            await asyncio.sleep(0.5)
