@@ -144,8 +144,12 @@ async def test_a_second_embedder_nearly_doubles_what_is_embedded(tmp_path: Path)
         for port in ports
     ]
     async with lent(pair[0]), lent(pair[1]):
-        alone = await rate(pair[0].grpc)
-        both = await rate("ipv4:" + ",".join(one.grpc for one in pair))
+        # What else the machine does only lowers a rate: the best of three in turn is what they can.
+        rates = [
+            (await rate(pair[0].grpc), await rate("ipv4:" + ",".join(one.grpc for one in pair)))
+            for _ in range(3)
+        ]
+    alone, both = (max(some) for some in zip(*rates, strict=True))
     print(f"{alone:.1f} texts/s with one, {both:.1f} with two")  # noqa: T201 - what was measured
     assert both > 1.8 * alone
 
