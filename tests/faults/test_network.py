@@ -5,7 +5,7 @@ import signal
 import struct
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
 
@@ -85,10 +85,25 @@ async def to(serve: Serve) -> RadragError | None:
 
 @asynccontextmanager
 async def peer(serve: Serve) -> AsyncIterator[str]:
-    """A plain TCP server."""
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    """A plain TCP server; what it still holds open at the end is closed."""
+    calls: set[asyncio.Task[None]] = set()
+
+    async def serving(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await serve(reader, writer)
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        calls.add(asyncio.create_task(serving(reader, writer)))
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
     try:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
-        await asyncio.sleep(0.05)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
