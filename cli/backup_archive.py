@@ -12,7 +12,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from radrag.errors import FailedPrecondition
 
@@ -104,7 +104,7 @@ def _members(
         seen.add(member.name)
         data = archive.extractfile(member)
         if data is not None:
-            yield member, data  # type: ignore[misc]  # a buffered reader
+            yield member, cast("BinaryIO", data)
 
 
 def _kept(data: BinaryIO, target: Path | None) -> str:

@@ -28,7 +28,7 @@ from radrag.triton import ModelServer
 # What the scores depend on besides models and data.
 SHAPING = (
     "children_per_topic", "children", "candidates", "sources", "fusion", "rrf_k",
-    "dense_weight", "bm25_weight",
+    "dense_weight", "bm25_weight", "language_share",
 )  # fmt: skip
 SHOWN = 12  # points of the curve in the table
 TRIES = 4  # of a question whose reply lacks a model

@@ -4,8 +4,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from cli import places
 from cli.evaluate_calibrate import settings_sha256, stale
 from evaluation import questions
@@ -19,8 +17,7 @@ FRESH = {"m": {"settings_sha256": settings_sha256(SETTINGS), "data_sha256": ques
 def test_the_shipped_thresholds_are_not_stale() -> None:
     """Fails when a setting or a question changed since: `radrag eval calibrate` sets them anew."""
     shipped = json.loads((places.ROOT / SETTINGS.thresholds).read_text(encoding="utf-8"))
-    if not shipped["calibrated"]:
-        pytest.skip("the shipped thresholds are placeholders until `radrag eval calibrate` has run")
+    assert shipped["calibrated"]
     for kind in ("rerank", "degraded"):
         assert stale(shipped[kind], SETTINGS, DATA) == [], kind
 

@@ -70,7 +70,7 @@ def test_what_is_served_is_what_was_fitted(seed: int) -> None:
     ]
     with torch.no_grad():
         expected = fitted(torch.tensor(asked.states), torch.tensor(asked.token_weights), *batch).numpy()
-    found = [served(fitted).odds(asked, one) for one in offered]
+    found = served(fitted).odds(asked, offered)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -78,9 +78,9 @@ def test_the_order_of_tokens_does_not_matter_but_their_place_does() -> None:
     alignment, asked, one = served(network(1)), question(5), statement(20, 6)
     order = RANDOM.permutation(20)
     turned = one._replace(states=one.states[order], places=one.places[order])
-    assert alignment.odds(asked, turned) == pytest.approx(alignment.odds(asked, one), abs=1e-4)
+    assert alignment.odds(asked, [turned]) == pytest.approx(alignment.odds(asked, [one]), abs=1e-4)
     moved = one._replace(places=np.full(20, HERE))
-    assert alignment.odds(asked, moved) != pytest.approx(alignment.odds(asked, one), abs=1e-3)
+    assert alignment.odds(asked, [moved]) != pytest.approx(alignment.odds(asked, [one]), abs=1e-3)
 
 
 def test_members_are_kept_apart_in_the_file_and_other_features_are_refused(
@@ -93,7 +93,7 @@ def test_members_are_kept_apart_in_the_file_and_other_features_are_refused(
     loaded = Alignment.load(tmp_path / "1" / "alignment.npz")
     asked, one = question(5), statement(20, 6)
     for fitted, kept in zip(members, loaded, strict=True):
-        assert kept.odds(asked, one) == pytest.approx(served(fitted).odds(asked, one), abs=0.05)
+        assert kept.odds(asked, [one]) == pytest.approx(served(fitted).odds(asked, [one]), abs=0.05)
     monkeypatch.setattr(train, "NAMES", ("another",))
     train.write(members, {"silence": 0.5})
     with pytest.raises(ValueError, match="other features"):

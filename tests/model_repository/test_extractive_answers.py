@@ -1,5 +1,7 @@
 """The generator itself, with the real encoder: what it answers, and when it does not."""
 
+import hashlib
+import json
 import re
 
 import known_answers
@@ -9,6 +11,7 @@ from e5_encoder import Encoder
 from extractive import Cancelled, Extractive
 
 from cli.model_environment import MODEL_REPOSITORY
+from cli.places import ROOT
 from tests.model_repository.conftest import FILES
 
 FOLDER = MODEL_REPOSITORY / "extractive" / "1"
@@ -137,3 +140,10 @@ def test_the_pieces_are_words_and_together_the_text() -> None:
 
 def test_the_known_answers_are_its_own(model: Extractive) -> None:
     known_answers.check(model)
+
+
+def test_the_judge_was_fitted_on_the_questions_that_are_there() -> None:
+    """Fails when a question changed since: `extractive/fit` fits it anew."""
+    stored = json.loads((FOLDER / "judge.json").read_text(encoding="utf-8"))["data_sha256"]
+    assert stored.keys() == {"samples/fitting.jsonl", "samples/calibration.jsonl"}
+    assert {name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest() for name in stored} == stored

@@ -8,7 +8,7 @@ computation in PyTorch and writes the weights; a test holds the two together.
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -44,14 +44,19 @@ class Alignment(NamedTuple):
                 members[member][name] = stored[key].astype(np.float32)
         return [cls(one, one.pop("middle"), one.pop("spread")) for one in members.values()]
 
-    def odds(self, asked: Question, one: Evidence) -> float:
-        """The log odds that the statement answers, against that nothing does."""
+    def odds(self, asked: Question, found: Sequence[Evidence]) -> list[float]:
+        """The log odds that each statement answers, against that nothing does."""
         importance = np.log(np.maximum(asked.token_weights, LEAST_WEIGHT))
         asking = self._projected(asked.states)
+        wanted = softmax(importance) @ asking
+        return [self._of(asked, importance, asking, wanted, one) for one in found]
+
+    def _of(
+        self, asked: Question, importance: Floats, asking: Floats, wanted: Floats, one: Evidence
+    ) -> float:
         standing = self._projected(one.states)
         placed = standing + self.weights["place"][one.places]
         compared = self._compared(asking, placed, asked.states @ one.states.T, one.places == HERE)
-        wanted = softmax(importance) @ asking
         offered = self._offered(wanted, placed, one.places == HERE) @ standing
         needed = softmax(self._linear("needed", compared)[:, 0] + importance) @ compared
         missed = softmax(self._linear("missed", compared)[:, 0]) @ compared

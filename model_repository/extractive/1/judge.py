@@ -31,11 +31,8 @@ class Judge(NamedTuple):
 
     def odds(self, asked: Question, found: Sequence[Evidence]) -> list[float]:
         """Of each statement, above those that it must reach."""
-        members = len(self.alignments)
-        return [
-            sum(network.odds(asked, one) for network in self.alignments) / members - self.silence
-            for one in found
-        ]
+        each = [network.odds(asked, found) for network in self.alignments]
+        return [sum(odds) / len(odds) - self.silence for odds in zip(*each, strict=True)]
 
     def chosen(self, asked: Question, found: Sequence[Evidence]) -> list[Evidence]:
         """The statements to quote, best first; none where no answer is sure enough."""

@@ -12,6 +12,8 @@ from remember import Remembering
 from sample_parents import Section, sections
 from words import is_cyrillic
 
+from retrieval.fusion import Scored, shared
+
 CANDIDATES, DEPTH, SHARE = 13, 100, 4
 RERANKER = Path(__file__).resolve().parents[2] / "lexical_late_interaction" / "1"
 WHOLE = 2_000
@@ -32,19 +34,11 @@ class Search:
         (vector,) = self._encoder.vectors([question], QUESTION_PREFIX)
         dense = self._vectors @ vector
         legs = [np.where(self._cyrillic == script, dense, 0) for script in (False, True)]
-        places = self.shared(fused([self._words(question), *legs], DEPTH))
+        found = [Scored(str(place), 0.0) for place in fused([self._words(question), *legs], DEPTH)]
+        places = [int(one.id) for one in shared(found, self.script, CANDIDATES, SHARE)]
         scored = self._reranker.score([(question, self._texts[place]) for place in places])
         order = np.argsort([-one.score for one in scored], kind="stable")
         return [self._parents[places[rank]] for rank in order]
 
-    def shared(self, places: list[int]) -> list[int]:
-        """The best, each script with its share (`retrieval/fusion.py`)."""
-        own = [place for script in (False, True) for place in places if self._cyrillic[place] == script]
-        kept = {
-            place
-            for script in (False, True)
-            for place in [place for place in own if self._cyrillic[place] == script][:SHARE]
-        }
-        others = [place for place in places if place not in kept]
-        kept.update(others[: CANDIDATES - len(kept)])
-        return [place for place in places if place in kept]
+    def script(self, place: str) -> str:
+        return "cyrillic" if self._cyrillic[int(place)] else "latin"
