@@ -41,7 +41,11 @@ class Window:
 
     @cached_property
     def words(self) -> list[str]:
-        return content_words(f"{self.header} {self.plain}")
+        return [*content_words(self.header), *self.own_words]
+
+    @cached_property
+    def own_words(self) -> list[str]:
+        return content_words(self.plain)
 
     @cached_property
     def quantities(self) -> Quantities:
@@ -105,7 +109,6 @@ class Support:
         titles = f"{passage.document.title} {' '.join(passage.heading_path)}"
         self._above = content_words(titles)
         self._classed = categories(f"{titles} {passage.context}")
-        self._vocabulary = content_words(plain(passage.text))
 
     def place(self, claim: Claim) -> tuple[int, int] | None:
         """The window of the source's text that says what the claim says; None when none does.
@@ -114,7 +117,10 @@ class Support:
         """
         single = [window for window in self._single if self._is_about(window, claim)]
         about = single or [window for window in self._pairs if self._is_about(window, claim)]
-        fitting = [one for one in about if _denials_agree(claim, one) and self._values_agree(claim, one)]
+        known = self._known(claim) if about else []
+        fitting = [
+            one for one in about if _denials_agree(claim, one) and self._values_agree(claim, known, one)
+        ]
         if claim.is_empty or not fitting:
             return None
         best = max(fitting, key=lambda one: (share_found(claim.words, one.words), one.start - one.end))
@@ -125,8 +131,11 @@ class Support:
 
         A denial around a quote turns it round, and is never the source's.
         """
-        return not claim.negations and any(
-            self._is_about(window, claim) and self._values_agree(claim, window)
+        if claim.negations:
+            return False
+        known = self._known(claim)
+        return any(
+            self._is_about(window, claim) and self._values_agree(claim, known, window)
             for window in self._single + self._pairs
             if window.start < place[1] and place[0] < window.end
         )
@@ -143,17 +152,21 @@ class Support:
         """The claim's words that the source has anywhere: those are not the writer's own."""
         return found_words(claim.words, self._vocabulary)
 
-    def _values_agree(self, claim: Claim, window: Window) -> bool:
+    def _values_agree(self, claim: Claim, known: list[str], window: Window) -> bool:
         """Whether numbers, units, codes, names, categories stand in the window, each with its own words."""
         above = self._classed | categories(window.header) if window.header else self._classed
         return (
             _counts_agree(claim, window)
             and share_found(claim.names, window.words + self._above) == 1
-            and share_found(self._known(claim), window.words + self._above) >= LEAST_KNOWN
+            and share_found(known, window.words + self._above) >= LEAST_KNOWN
             and claim.categories.said_by(window.categories, above)
             and not changed_places(claim.values, window.values)
             and not changed_ranges(claim.ranges, window.ranges)
         )
+
+    @cached_property
+    def _vocabulary(self) -> list[str]:
+        return content_words(plain(self._passage.text))
 
     @cached_property
     def _single(self) -> list[Window]:
@@ -183,7 +196,7 @@ def coverage(question: str, text: str) -> float:
 
 def _denials_agree(claim: Claim, window: Window) -> bool:
     """Whether both deny the same, or neither; a claim that repeats nearly all of it denies as often."""
-    repeated = share_found(content_words(window.plain), claim.words) >= _REPEATS
+    repeated = share_found(window.own_words, claim.words) >= _REPEATS
     said, there = claim.negations, window.negations
     as_often = said == there if repeated else bool(said) == bool(there)
     return as_often and all(

@@ -153,11 +153,11 @@ def from_rpc(error: grpc.RpcError) -> RadragError:
     code, message = error.code(), error.details() or ""
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         return _invalid(error, message)
+    info = _detail(error, error_details_pb2.ErrorInfo())
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         retry = _detail(error, error_details_pb2.RetryInfo())
         seconds = retry.retry_delay.ToMilliseconds() / 1000 if retry else 1.0
-        return Overloaded(message, seconds)
-    info = _detail(error, error_details_pb2.ErrorInfo())
+        return Overloaded(message, seconds, info.reason if info else "OVERLOADED")
     return _BY_CODE.get(code, Internal)(message, info.reason if info else code.name)
 
 

@@ -179,7 +179,9 @@ def _failures(what: str) -> Iterator[None]:
     try:
         yield
     except (ApiException, grpc.RpcError, ValueError, OSError) as error:
-        log.error("the server store could not be %s: %s", what, error)
+        # Its text may quote what was sent.
+        kind = error.code() if isinstance(error, grpc.RpcError) else type(error).__name__
+        log.error("the server store could not be %s: %s", what, kind)
         raise Unavailable(f"the vector store could not be {what}", "STORE_FAILED") from error
 
 

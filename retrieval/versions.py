@@ -136,7 +136,7 @@ class Versions:
             with self._engine.begin() as connection:
                 return work(connection)
         except SQLAlchemyError as error:
-            log.error("the version table failed: %s", error)
+            log.error("the version table failed: %s", type(error).__name__)  # its text may quote a row
             raise Unavailable("the version table cannot be read or written", "VERSIONS_FAILED") from error
 
 

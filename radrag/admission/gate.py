@@ -12,8 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 
-from radrag import telemetry
-from radrag.errors import Overloaded
+from radrag.admission.rates import refused
 
 NEWEST = 0.1  # weight of the newest call in the mean
 LEAST_HINT, MOST_HINT = 0.1, 30.0  # seconds
@@ -46,10 +45,11 @@ class Gate:
             self._inside += 1
             return
         if len(self._line) >= self.waiting:
-            raise refused("in_flight", f"more than {self.running} calls at once", self._wait(len(self._line)))
+            hint = _hint(self._wait(len(self._line)))
+            raise refused("in_flight", f"more than {self.running} calls at once", hint)
         wait = self._wait(len(self._line) + 1)
         if left is not None and wait + self.mean > left:
-            raise refused("deadline", "the line is longer than the deadline", wait)
+            raise refused("deadline", "the line is longer than the deadline", _hint(wait))
         await self._stand_in_line()
 
     async def _stand_in_line(self) -> None:
@@ -79,8 +79,5 @@ class Gate:
         return self.mean * max(places, 1) / self.running
 
 
-def refused(reason: str, message: str, retry_after: float) -> Overloaded:
-    """The refusal, counted."""
-    telemetry.REJECTED.labels(reason).inc()
-    hint = min(max(retry_after, LEAST_HINT), MOST_HINT)
-    return Overloaded(message, hint, f"OVERLOADED_{reason.upper()}")
+def _hint(wait: float) -> float:
+    return min(max(wait, LEAST_HINT), MOST_HINT)

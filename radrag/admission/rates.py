@@ -42,13 +42,13 @@ class Rates:
         now = self.clock()
         mine = self._of(subject, now)
         if self.per_day and mine.calls >= self.per_day:
-            raise _refused("quota", f"more than {self.per_day} calls a day", DAY - now % DAY)
+            raise refused("quota", f"more than {self.per_day} calls a day", DAY - now % DAY)
         if self.per_second:
             mine.tokens = min(self.burst, mine.tokens + max(0.0, now - mine.at) * self.per_second)
             mine.at = now
             if mine.tokens < 1:
                 wait = (1 - mine.tokens) / self.per_second
-                raise _refused("rate", f"more than {self.per_second:g} calls a second", wait)
+                raise refused("rate", f"more than {self.per_second:g} calls a second", wait)
             mine.tokens -= 1
         mine.calls += 1
 
@@ -63,6 +63,7 @@ class Rates:
         return mine
 
 
-def _refused(reason: str, message: str, retry_after: float) -> Overloaded:
+def refused(reason: str, message: str, retry_after: float) -> Overloaded:
+    """The refusal, counted."""
     telemetry.REJECTED.labels(reason).inc()
     return Overloaded(message, retry_after, f"OVERLOADED_{reason.upper()}")

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import json
 import queue
 import threading
 import uuid
@@ -176,8 +175,3 @@ def _unwritten(error: Exception) -> Unavailable:
     failure = Unavailable("the audit record could not be written", "AUDIT_UNAVAILABLE")
     failure.__cause__ = error
     return failure
-
-
-def manifest_sha256(manifest: Mapping[str, Any]) -> str:
-    """The hash of a reply's manifest, as a dictionary."""
-    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()

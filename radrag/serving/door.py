@@ -125,6 +125,8 @@ def _counted(told: Account, metadata: Mapping[str, str]) -> Iterator[None]:
         raise
     except Exception as error:
         code = _code(error)
+        if not isinstance(error, errors.RadragError):  # its caller learns nothing of it, so we must
+            log.error("call failed", method=method, request_id=call.current().request_id, exc_info=error)
         raise
     finally:
         seconds = perf_counter() - started

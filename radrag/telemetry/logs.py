@@ -99,8 +99,13 @@ def _traced(_: Any, __: str, event: EventDict) -> EventDict:
 
 
 def _foreign_exception(_: Any, __: str, event: EventDict) -> EventDict:
-    """Takes a record's exception before `logging` writes its text."""
+    """Takes a record's exception before `logging` writes its text.
+
+    What asyncio tells of a failed task has on its further lines the task's `repr`, and so that text too.
+    """
     record = event.get("_record")
+    if isinstance(record, logging.LogRecord) and record.name == "asyncio":
+        event["event"] = str(event["event"]).partition("\n")[0]
     if isinstance(record, logging.LogRecord) and record.exc_info:
         event["exc_info"], record.exc_info, record.exc_text = record.exc_info, None, None
     return event

@@ -44,6 +44,7 @@ async def raised(error: Exception) -> grpc.RpcError:
         (errors.NotFound("no such document"), "NOT_FOUND"),
         (errors.FailedPrecondition("fingerprints differ", "FINGERPRINT"), "FAILED_PRECONDITION"),
         (errors.Overloaded("full", 2.5), "RESOURCE_EXHAUSTED"),
+        (errors.Overloaded("that was all for today", 2.5, "OVERLOADED_QUOTA"), "RESOURCE_EXHAUSTED"),
         (errors.DeadlineExceeded("too late"), "DEADLINE_EXCEEDED"),
         (errors.ModelUnavailable("generator"), "UNAVAILABLE"),
         (errors.IndexUnavailable(), "UNAVAILABLE"),
@@ -73,6 +74,12 @@ async def test_an_unknown_failure_keeps_its_text_to_itself() -> None:
     assert seen.code().name == "INTERNAL"
     assert SECRET not in str(seen.details()) + str(seen.trailing_metadata())
     assert "request " in str(seen.details())
+
+
+async def test_an_unknown_failure_is_logged_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    await raised(ValueError(SECRET))
+    assert "call failed" in caplog.text
+    assert SECRET not in caplog.text
 
 
 async def test_a_dead_server_is_unavailable() -> None:

@@ -1,5 +1,7 @@
 """A log line is one JSON object of listed fields; no exception's text is ever in it."""
 
+import asyncio
+import gc
 import io
 import json
 import logging
@@ -57,6 +59,22 @@ def test_an_exception_is_told_by_its_class_and_places(lines: io.StringIO, librar
     (line,) = read(lines)
     assert line["error"] == "ValueError"
     assert line["where"][0].startswith("test_logs.py:")
+    assert SECRET not in lines.getvalue()
+
+
+def test_what_asyncio_tells_of_a_task_has_no_exceptions_text(lines: io.StringIO) -> None:
+    async def failing() -> None:
+        raise ValueError(SECRET)
+
+    async def leaving_it_alone() -> None:
+        task = asyncio.create_task(failing())
+        await asyncio.sleep(0)
+        del task
+        gc.collect()
+
+    asyncio.run(leaving_it_alone())
+    (line,) = read(lines)
+    assert (line["event"], line["error"]) == ("Task exception was never retrieved", "ValueError")
     assert SECRET not in lines.getvalue()
 
 
