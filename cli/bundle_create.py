@@ -1,6 +1,7 @@
 """Collects a bundle for a closed network: what an install, the images and the chart need, in one folder."""
 
 import gzip
+import hashlib
 import json
 import re
 import shutil
@@ -20,6 +21,7 @@ TESSDATA = Path("/usr/share/tesseract-ocr")
 LANGUAGES = ("eng", "rus", "osd")
 CONVERTED = ("model.onnx", "tokenizer.json", "limits.json")
 DEPLOY = ROOT / "deploy"
+SBOM = "sbom.cdx.json"
 
 
 class NotCollected(RuntimeError):
@@ -48,16 +50,12 @@ def create(folder: Path, version: str, models: Sequence[Path], said: Callable[[s
 def sealed(folder: Path, version: str, commit: str) -> int:
     """Writes the bill of materials and the manifest, last: what is added later is noticed."""
     found = sorted((folder / "wheels").rglob("*.whl"))
-    kept = {
-        path.relative_to(folder).as_posix(): path
-        for path in (folder / "weights").rglob("*")
-        if path.is_file()
-    }
-    bill = bundle_sbom.bill(
-        version, found, {name: bundle_install.digest(path) for name, path in kept.items()}
-    )
-    (folder / "sbom.cdx.json").write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
+    (folder / SBOM).unlink(missing_ok=True)
     files = bundle_install.described(folder)
+    kept = {name: str(one["sha256"]) for name, one in files.items() if name.startswith("weights/")}
+    bill = json.dumps(bundle_sbom.bill(version, found, kept), indent=1).encode() + b"\n"
+    (folder / SBOM).write_bytes(bill)
+    files[SBOM] = {"bytes": len(bill), "sha256": hashlib.sha256(bill).hexdigest()}
     manifest = {"format": bundle_install.FORMAT, "version": version, "commit": commit, "files": files}
     (folder / bundle_install.MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return sum(int(str(one["bytes"])) for one in files.values())

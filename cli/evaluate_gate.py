@@ -23,7 +23,7 @@ from evaluation.measures import Mean, mean
 from evaluation.normalised import Normalised
 from radrag.settings import Settings
 
-SAMPLES, BASELINE = places.ROOT / "samples", places.ROOT / "evaluation" / "baseline.json"
+SAMPLES = places.ROOT / "samples"
 MEASURES = ("nDCG@10", "Evidence@1", "Evidence@5", "SpanRecall@5")
 
 

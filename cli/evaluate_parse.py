@@ -13,6 +13,7 @@ from time import perf_counter
 from cli.exits import Exit
 from cli.places import ROOT
 from cli.terminal import Terminal
+from evaluation import report
 from evaluation.formats import File, by_format, headings_in, table, tables_in
 from evaluation.provenance import provenance
 from ingest.__main__ import reading
@@ -128,8 +129,7 @@ def shown(screen: Terminal, files: Sequence[File], markdown: bool) -> None:
     """The table, and the reasons with how often each was given."""
     headings, rows = table(by_format(files))
     if markdown:
-        for row in (headings, ["---"] * len(headings), *rows):
-            screen.text(f"| {' | '.join(row)} |")
+        screen.text(report.markdown((headings, rows)))
         return
     screen.table(headings, rows)
     for one in files:

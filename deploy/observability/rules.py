@@ -11,7 +11,6 @@ RULES = HERE / "rules" / "radrag.rules.yaml"
 CHART = HERE.parent / "helm" / "radrag" / "files" / RULES.name  # a chart reads no file outside itself
 RUNBOOKS = "deploy/runbooks"
 HEADER = "# Made by `make rules` from slo.yaml and alerts.yaml: change those.\n"
-PERIOD_DAYS = 30
 
 Rule = dict[str, Any]
 

@@ -16,6 +16,7 @@ from gateway.web.routes import ROUTES
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = sorted((ROOT / "docs").glob("*.md"))
+READMES = sorted([*ROOT.glob("*.md"), *ROOT.glob("*/README.md")])
 
 
 def test_the_page_is_current() -> None:
@@ -28,7 +29,7 @@ def test_the_page_is_current() -> None:
     assert page == (ROOT / "docs/reference.md").read_text()
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*DOCS, *READMES], ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_links_between_pages_and_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
@@ -43,8 +44,10 @@ def test_every_page_is_on_the_site() -> None:
 
 def test_every_path_and_command_named_exists() -> None:
     text = "\n".join(page.read_text() for page in DOCS)
+    rest = (ROOT / "docs/rest.md").read_text()
     for route in ROUTES:
-        assert route.path.rpartition("/")[2] in (ROOT / "docs/rest.md").read_text()
+        last = re.escape(route.path.rpartition("/")[2])
+        assert re.search(rf"[`/]{last}`", rest), route.path
     for word in re.findall(r"(?:`|bin/)radrag ([a-z]+)", text):
         assert f"\n    {word} " in parser().format_help(), word
 

@@ -104,16 +104,19 @@ def test_every_variable_is_a_setting_and_every_image_a_target(values: Path) -> N
 def test_clients_dial_the_pods_own_ports_of_headless_services(values: Path) -> None:
     """A headless service translates no ports: what is dialled must be what the container listens at."""
     services, deployments = chart.of_kind(values, "Service"), chart.of_kind(values, "Deployment")
+    dialled = set()
     for name, pod in chart.pods(values):
         for variable, address in chart.environ(pod["containers"][0]).items():
             found = re.fullmatch(r"(radrag-[a-z]+)\.radrag\.svc\.[a-z.]+:(\d+)", address)
             if found:
                 service, port = services[found[1]], int(found[2])
+                dialled.add(found[1])
                 assert service["spec"]["clusterIP"] == "None", f"{name}: {variable}"
                 spec = deployments[found[1]]["spec"]["template"]["spec"]
                 listening = {one["name"]: one["containerPort"] for one in spec["containers"][0]["ports"]}
                 assert listening["grpc"] == port
                 assert {"port": port, "targetPort": port}.items() <= service["spec"]["ports"][0].items()
+    assert dialled >= {"radrag-retrieval", "radrag-ingest"}
 
 
 @NAMED
@@ -183,8 +186,10 @@ def test_the_generators_scaler_does_not_look_at_a_queue_that_vllm_has_not() -> N
 
 def test_every_metric_a_scaler_asks_for_is_one_that_is_served() -> None:
     ours = "".join(path.read_text() for path in (ROOT / "radrag" / "telemetry").glob("*.py"))
-    for one in chart.of_kind(GPU, "ScaledObject").values():
-        for metric in re.findall(r"\b((?:radrag|nv)_\w+)", one["spec"]["triggers"][0]["metadata"]["query"]):
+    for name, one in chart.of_kind(GPU, "ScaledObject").items():
+        asked = re.findall(r"\b((?:radrag|nv)_\w+)", one["spec"]["triggers"][0]["metadata"]["query"])
+        assert asked, f"{name} asks for nothing that is known"
+        for metric in asked:
             assert metric.startswith("nv_inference_") or f'"{metric}"' in ours, metric
 
 

@@ -5,24 +5,33 @@ import shlex
 
 import pytest
 
-from cli import arguments
+from cli import arguments, evaluate
 from cli.places import ROOT
 
 GUIDES = [ROOT / "deploy" / name for name in ("README.md", "SCALING.md")]
+MEASURING = ROOT / "evaluation" / "README.md"
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in GUIDES)
 MADE = {"deploy/callers.json", "deploy/service-key"}  # by the operator
-COMMANDS = re.findall(
-    r"^    \$ (?:[A-Z_]+=\S+ )?(?:cd \S+ && )?(?:\.venv/bin/)?radrag (.*)$", TEXT, re.MULTILINE
+COMMAND = re.compile(
+    r"^    \$ (?:[A-Z_]+=\S+ )?(?:cd \S+ && |make judge && )?(?:\.venv(?:-judge)?/bin/)?radrag (.*)$",
+    re.MULTILINE,
 )
+COMMANDS = COMMAND.findall(TEXT)
+MEASUREMENTS = COMMAND.findall(MEASURING.read_text(encoding="utf-8"))
 
 
 def test_there_are_commands() -> None:
     assert len(COMMANDS) > 15
+    assert len(MEASUREMENTS) > 15
 
 
-@pytest.mark.parametrize("line", sorted(set(COMMANDS)))
+@pytest.mark.parametrize("line", sorted({*COMMANDS, *MEASUREMENTS}))
 def test_the_command_is_one_that_radrag_takes(line: str) -> None:
-    arguments.parsed(shlex.split(line, comments=True))
+    words = shlex.split(line, comments=True)
+    if words[0] == "eval":  # the program's own grammar takes any words after it
+        evaluate.parsed(words[1:])
+    else:
+        arguments.parsed(words)
 
 
 def test_every_file_and_every_target_named_is_there() -> None:
