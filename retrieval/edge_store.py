@@ -211,10 +211,25 @@ def _failures(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # the engine raises nothing narrower
-        log.error("the store could not be %s: %s", what, error)
+        log.error("the store could not be %s: %s", what, _kind(error))
         if "WouldBlock" in str(error):
             raise Unavailable("the index is open in another process", "INDEX_LOCKED") from error
         raise Unavailable(f"the vector store could not be {what}", "STORE_FAILED") from error
+
+
+# What operators can act on; the rest of the engine's words may quote what it was given.
+_KINDS = (
+    "WouldBlock",
+    "No space left",
+    "Permission denied",
+    "Read-only",
+    "No such file",
+    "Too many open files",
+)
+
+
+def _kind(error: Exception) -> str:
+    return next((kind for kind in _KINDS if kind in str(error)), type(error).__name__)
 
 
 def _config(dimension: int) -> qdrant.EdgeConfig:

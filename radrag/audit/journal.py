@@ -16,10 +16,13 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from radrag import telemetry
 from radrag.audit import chain, heads
 from radrag.audit.chain import Link
 from radrag.audit.segments import Segments, lines
 from radrag.errors import Unavailable
+
+log = telemetry.logs.get(__name__)
 
 SYNCS = ("always", "second", "never")
 TOGETHER = 256
@@ -104,7 +107,7 @@ class Journal:
             batch, ended = self._batch(first)
             try:
                 self._write([record for record, _ in batch])
-            except (OSError, ValueError, TypeError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must hear of it
                 for _, done in batch:
                     done.set_exception(_unwritten(error))
             else:
@@ -134,7 +137,14 @@ class Journal:
         self._state.link = link
         self._state.unsigned += len(records)
         if self._state.unsigned >= self._plan.head_every:
+            self._sign_or_say()
+
+    def _sign_or_say(self) -> None:
+        """The records are kept already: a head that cannot be exported is tried again with the next ones."""
+        try:
             self._sign()
+        except OSError as error:
+            log.error("the head of the audit trail could not be exported", error=type(error).__name__)
 
     def _due(self) -> bool:
         if self._plan.sync != "second":

@@ -69,6 +69,32 @@ def test_a_full_disk_fails_the_record_and_leaves_the_chain_whole(tmp_path: Path)
     assert faults(tmp_path) == []
 
 
+def test_a_head_that_cannot_be_exported_fails_no_record_and_is_tried_again(tmp_path: Path) -> None:
+    with journal(plan(tmp_path, head_every=1)) as one:
+        exported = tmp_path / "heads" / "gateway.jsonl"
+        exported.mkdir()
+        one.append({"method": "Generate"}).result(10)
+        exported.rmdir()
+        one.append({"method": "Generate"}).result(10)
+    report = verify(tmp_path)["gateway"]
+    assert (report.unsigned, report.faults) == (0, [])
+
+
+def test_an_unforeseen_failure_reaches_who_waits_and_the_next_record_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise RuntimeError
+
+    with journal(plan(tmp_path)) as one:
+        with monkeypatch.context() as broken:
+            broken.setattr(segments.Segments, "append", failing)
+            with pytest.raises(Unavailable):
+                one.append({"method": "Generate"}).result(10)
+        one.append({"method": "Generate"}).result(10)
+    assert faults(tmp_path) == []
+
+
 def test_a_file_changed_under_a_running_process_fails_the_next_record(tmp_path: Path) -> None:
     with journal(plan(tmp_path)) as one:
         one.append({"method": "Generate"}).result(10)
