@@ -18,7 +18,7 @@ from ingest.docling.mending import Mended, mended
 from ingest.docling.models import ModelsMissing
 from ingest.docling.pages import Pages
 from ingest.docling.pipeline import PdfPipeline, pdf_pipeline, rendering
-from ingest.docling.scanner import Scanner
+from ingest.docling.scanner import BLANK, Scanner
 from ingest.docling.survey import survey_of
 from ingest.document import PageRecord
 from ingest.ocr.engines import chain_of
@@ -101,8 +101,9 @@ def pages_in(data: bytes) -> int:
 
 def documents_of(scanner: Scanner, pipeline: PdfPipeline, reading: Reading) -> list[DoclingDocument]:
     """One document a window. Raises Unreadable when no page that needs OCR could be read."""
-    if scanner.failures and len(scanner.failures) == sum(bool(one.reasons) for one in scanner.records):
-        number = min(one.page for one in scanner.records if one.reasons)
+    asked = [one.page for one in scanner.records if one.reasons and one.reasons != (BLANK,)]
+    if scanner.failures and len(scanner.failures) == len(asked):
+        number = min(asked)
         raise Unreadable("ocr", f"page {number} needs OCR, and {scanner.failures[0]}")
     documents = []
     for window in scanner.pages.windows(reading.window):

@@ -14,6 +14,7 @@ from ingest.ocr.straighten import is_blank
 from ingest.textlayer import LEAST_LIKENESS, TextLayer
 
 OWN_TEXT, NOTHING = "text", "none"
+BLANK = "blank"  # of a page that needs no OCR: nothing stands on it
 CLEARLY_BETTER = 0.1  # of quality: by how much OCR must exceed the file's own text to replace it
 
 
@@ -41,7 +42,7 @@ class Scanner:
             return None
         image, dpi = self.pages.rendered(number)
         if is_blank(image):
-            self._record(number, OWN_TEXT, None, ("blank",), 0.0)
+            self._record(number, OWN_TEXT, None, (BLANK,), 0.0)
             return None
         self._check()
         try:

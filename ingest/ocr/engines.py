@@ -1,6 +1,7 @@
 """Makes the chain of engines that the settings want."""
 
 from collections.abc import Callable
+from functools import cache
 
 from ingest.ocr.easy import EasyOcr
 from ingest.ocr.engine import Chain, Engine
@@ -22,8 +23,12 @@ ENGINES: dict[str, Callable[[Reading], Engine]] = {
 }
 
 
+@cache
 def chain_of(reading: Reading) -> Chain:
-    """The engines in the order of the settings. Raises OcrFailed for a name that is none."""
+    """The engines in the order of the settings, made once: some load a model.
+
+    Raises OcrFailed for a name that is none.
+    """
     for name in reading.engines:
         if name not in ENGINES:
             raise OcrFailed(f"RADRAG_OCR_ENGINES: {name!r} is none of {', '.join(ENGINES)}")

@@ -18,7 +18,7 @@ RUNNING = re.compile(
 SPECIAL = re.compile(r"<\|[^|>]*\|>|<[｜|][^>]*[｜|]>")
 TABLE = re.compile(r"<table\b.*?</table>", re.S | re.I)
 FENCED = re.compile(r"\A\s*```(?:markdown|md)?\s*\n(.*)\n```\s*\Z", re.S)
-CENTRED = re.compile(r"</?(?:center|br|div|p|sup|sub|b|i|u|strong|em)\b[^>]*>", re.I)
+CENTRED = re.compile(r"</?(?:center|br|div|p|sup|sub|b|i|u|strong|em)(?:\s+[\w-]+=[^>]*)?\s*/?>", re.I)
 
 
 def markdown_in(reply: str) -> str:

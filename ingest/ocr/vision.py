@@ -45,12 +45,20 @@ class Vision:
         for setting, value in (("RADRAG_VISION_URL", self.url), ("RADRAG_VISION_MODEL", self.model)):
             if not value:
                 raise OcrFailed(f"{setting} must be set for the engine vision")
+        self._key()
+
+    def _key(self) -> str:
+        """Raises OcrFailed when the file cannot be read; the message names the setting alone."""
+        try:
+            return Path(self.key_file).read_text(encoding="utf-8").strip() if self.key_file else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise OcrFailed("the file of RADRAG_VISION_API_KEY_FILE cannot be read") from error
 
     def read(self, page: Prepared) -> PageRead:
         """Reads a page. Raises OcrFailed; the reply itself is never in the message."""
         self.check()
         choice = self._asked(page)
-        text = (choice.get("message") or {}).get("content")
+        text = member(choice, "message", "content")
         if not isinstance(text, str) or not text.strip():
             raise OcrFailed("its reply has no text")
         if choice.get("finish_reason") == "length":
@@ -67,7 +75,7 @@ class Vision:
             choice = json.loads(reply)["choices"][0]
         except httpx.TimeoutException as error:
             raise OcrFailed(f"no reply within {self.seconds:g} s (RADRAG_OCR_SECONDS)") from error
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise OcrFailed(f"the server at RADRAG_VISION_URL failed ({type(error).__name__})") from error
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise OcrFailed("its reply is not that of an OpenAI-compatible server") from error
@@ -76,9 +84,8 @@ class Vision:
         return choice
 
     def _posted(self, page: Prepared) -> bytes:
-        headers = (
-            {"authorization": f"Bearer {Path(self.key_file).read_text().strip()}"} if self.key_file else {}
-        )
+        key = self._key()
+        headers = {"authorization": f"Bearer {key}"} if key else {}
         address = f"{self.url.rstrip('/')}/chat/completions"
         with httpx.Client(timeout=self.seconds, headers=headers) as client:
             response = client.post(address, json=self._request(page))
@@ -106,9 +113,18 @@ class Vision:
 
 def certainty(choice: dict[str, Any], quality: float) -> float:
     """The mean probability of the reply's tokens; where the server tells none, how likely its letters are."""
-    tokens = (choice.get("logprobs") or {}).get("content") or []
-    known = [token["logprob"] for token in tokens if isinstance(token, dict) and "logprob" in token]
+    tokens = member(choice, "logprobs", "content")
+    said = [
+        member({"token": one}, "token", "logprob") for one in (tokens if isinstance(tokens, list) else ())
+    ]
+    known = [one for one in said if isinstance(one, int | float)]
     return exp(sum(known) / len(known)) if known else quality
+
+
+def member(holder: dict[str, Any], outer: str, inner: str) -> object:
+    """What the server put there; None where it put something of another shape."""
+    found = holder.get(outer)
+    return found.get(inner) if isinstance(found, dict) else None
 
 
 def is_stuck(text: str) -> bool:

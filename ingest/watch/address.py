@@ -75,6 +75,6 @@ async def _resolved(url: httpx.URL) -> list[str]:
     loop = asyncio.get_running_loop()
     try:
         rows = await loop.getaddrinfo(url.host, port_of(url), type=socket.SOCK_STREAM)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # a name with a part too long to look up is the latter
         raise NotFetched(f"{url.host} is not found") from error
     return [str(row[4][0]).partition("%")[0] for row in rows]

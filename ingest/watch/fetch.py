@@ -158,9 +158,9 @@ async def _body(response: httpx.Response, most: int) -> bytes:
         return b""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise NotFetched("it comes packed, though nobody asked for that")
-    data = b""
+    data = bytearray()
     async for piece in response.aiter_raw():
         data += piece
         if len(data) > most:
             raise NotFetched(f"it has more than {most:,} bytes, which is the limit")
-    return data
+    return bytes(data)

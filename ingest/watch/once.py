@@ -65,7 +65,9 @@ class Watch:
         try:
             files = await asyncio.to_thread(files_of, folder)
         except OSError as error:
-            return [Look(folder.path.as_uri(), "failed", reason=f"it cannot be read: {error.strerror}")]
+            return [
+                Look(folder.path.absolute().as_uri(), "failed", reason=f"it cannot be read: {error.strerror}")
+            ]
         looks = [await self._file(folder, path) for path in files]
         known = await self._seen.below(f"{folder.path.resolve().as_uri()}/")
         gone = sorted(known - {path.as_uri() for path in files})

@@ -193,6 +193,19 @@ async def test_a_page_whose_ocr_fails_is_flagged_and_the_others_are_kept(
     assert "клубочковой" in parsed.markdown
 
 
+async def test_a_blank_page_beside_one_that_cannot_be_read_makes_the_file_no_better() -> None:
+    blank = picture_pdf(Image.new("L", (800, 1100), 250))
+    away = Reading(engines=("vision",), vision_url="http://127.0.0.1:9/v1", vision_model="m")
+    async with Reader(reading=away) as reader:
+        with pytest.raises(InvalidArgument, match="page 2 needs OCR, and vision:m: the server"):
+            await parse(
+                reader,
+                joined(
+                    blank, scans.pdf(PAGES[:1]), files.pdf([files.body("Печень без особенностей. " * 30)])
+                ),
+            )
+
+
 async def test_windows_of_pages_give_the_same_text_as_all_at_once() -> None:
     texts = [f"Абзац {number}. " + "Печень без особенностей. " * 30 for number in range(40)]
     data = files.pdf([files.heading("Протокол"), *map(files.body, texts)])

@@ -91,6 +91,7 @@ def test_without_probabilities_the_letters_say_how_sure_it_is(server: FakeVision
         (200, b"<html>secret page text", "not that of an OpenAI-compatible server"),
         (200, {"choices": []}, "not that of an OpenAI-compatible server"),
         (200, {"choices": ["secret page text"]}, "not that of an OpenAI-compatible server"),
+        (200, {"choices": [{"message": "secret page text"}]}, "no text"),
         (200, chat(""), "no text"),
         (200, chat(None), "no text"),
         (200, chat("secret page text", finish="length"), "cut off at the token limit"),
@@ -113,9 +114,36 @@ def test_a_server_too_slow_ends_at_the_limit_which_is_named(server: FakeVision, 
         vision(server, seconds=0.2).read(page)
 
 
-def test_no_server_at_all_is_named_by_its_setting(page: Prepared) -> None:
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://127.0.0.1:port/v1"])
+def test_no_server_at_all_is_named_by_its_setting(page: Prepared, url: str) -> None:
     with pytest.raises(OcrFailed, match="RADRAG_VISION_URL failed"):
-        Vision("http://127.0.0.1:9/v1", "m", "p").read(page)
+        Vision(url, "m", "p").read(page)
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_a_key_that_cannot_be_read_is_named_by_its_setting_before_the_first_page(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(OcrFailed, match="the file of RADRAG_VISION_API_KEY_FILE cannot be read"):
+        Vision("http://127.0.0.1:9/v1", "m", "p", str(path)).check()
+
+
+@pytest.mark.parametrize("logprobs", ["x", {"content": 1}, {"content": [None, {"logprob": None}]}], ids=str)
+def test_probabilities_of_another_shape_count_as_none(
+    server: FakeVision, page: Prepared, logprobs: object
+) -> None:
+    reply = chat(REPLY)
+    reply["choices"][0]["logprobs"] = logprobs
+    server.reply = (200, reply, 0.0)
+    assert 0.5 < vision(server).read(page).confidence < 1
+
+
+def test_marks_of_type_go_and_signs_of_comparison_stay() -> None:
+    reply = 'При a <b и c> d, если p <i и q> 1.\n\n<div align="center">H<sub>2</sub>O<br/></div>'
+    assert markdown_in(reply) == "При a <b и c> d, если p <i и q> 1.\n\nH2O\n"
 
 
 def test_a_fenced_reply_with_bare_labels_is_unwrapped() -> None:

@@ -118,6 +118,11 @@ async def test_a_version_approved_before_is_not_published_by_looking_again(desk:
         ),
         (Answer(b"\x00\x01", headers={"Content-Type": "image/x-unknown"}), "failed", "file"),
         (Answer(status=302, headers={"Location": "/p"}), "failed", "more than 5 redirects"),
+        (
+            Answer(status=302, headers={"Location": "http://a:port/?key=secret"}),
+            "failed",
+            "127.0.0.1 does not answer (RemoteProtocolError)",
+        ),
         (Answer(status=302, headers={"Location": "file:///etc/passwd"}), "refused", "file:// is not fetched"),
         (
             Answer(status=302, headers={"Location": "http://127.0.0.2/"}),
@@ -206,6 +211,20 @@ async def test_a_host_is_given_its_pauses(desk: Desk) -> None:
     await desk.look(*sources, manners=replace(QUICK, seconds_between=0.1))
     times = [at for at, path, _ in desk.pages.asked if path != "/robots.txt"]
     assert all(later - earlier >= 0.29 for earlier, later in pairwise(times))
+
+
+async def test_a_folder_that_is_missing_ends_nothing_where_its_path_is_relative(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (missing,) = await desk.look(Folder(Path("none"), ("*",), SAFETY))
+    assert (missing.what, missing.uri) == ("failed", (tmp_path / "none").as_uri())
+
+
+async def test_a_host_whose_name_cannot_be_looked_up_is_a_page_that_failed() -> None:
+    url = httpx.URL(f"http://{'a' * 70}.example.org/")
+    with pytest.raises(NotFetched, match="is not found"):
+        await Allowed(frozenset({url.host}), frozenset()).address(url)
 
 
 async def test_a_folder_is_looked_through_by_content(desk: Desk, tmp_path: Path) -> None:
