@@ -4,8 +4,8 @@ import re
 import unicodedata
 
 LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-# Byte order marks, soft hyphens and control characters say nothing and break words apart.
 SOFT_LINE_END = re.compile(r"\u00ad\n[ \t]*(?=\S)")
+# Byte order marks, soft hyphens and control characters say nothing and break words apart.
 INVISIBLE = re.compile("[\ufeff\u00ad\u200b\u2060\x00-\x08\x0e-\x1f\x7f]")
 
 

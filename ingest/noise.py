@@ -31,7 +31,7 @@ CUE = re.compile(
 CONTACT = re.compile(
     r"\S+@\S+|\+?\d[\d() -]{8,}\d|\bORCID\b|(?:доктор|кандидат)\w* медицинских наук|\bд\.\s?м\.\s?н\.|"
     r"\bк\.\s?м\.\s?н\.|\bпрофессор|\b(?:MD|PhD)\b|\bprofessor\b|\bкафедр\w+|\bdepartment of\b|"
-    r"\buniversity\b|\bуниверситет\w*|\b[А-ЯЁ]\.\s?[А-ЯЁ]\.|\bтел\.|\bhttps?://",
+    r"\buniversity\b|\bуниверситет\w*|(?-i:\b[А-ЯЁ]\.\s?[А-ЯЁ]\.)|\bтел\.|\bhttps?://",
     re.I,
 )
 CITED, NAMED = 8.0, 12.0  # signs in a hundred words at which citations and contacts are full

@@ -31,16 +31,17 @@ def parse_html(source: Source) -> Parsed:
     prune_hidden(soup)
     heading = soup.find("h1")
     title = (line_of(heading) if isinstance(heading, Tag) else "") or page_title
-    return Parsed(canonical("\n\n".join(main_blocks(html))), title, "beautifulsoup", language=language)
+    return Parsed(canonical("\n\n".join(main_blocks(html, soup))), title, "beautifulsoup", language=language)
 
 
-def main_blocks(html: str) -> list[str]:
-    """What trafilatura takes for the main text; by our own rules where these find far more, as in lists."""
+def main_blocks(html: str, soup: BeautifulSoup) -> list[str]:
+    """What trafilatura takes for the main text; by our own rules where these find far more, as in lists.
+
+    `soup` is the page without what no reader sees; its pieces that are not kept are taken out.
+    """
     own, main = own_blocks(soup_of(html)), main_text(html)
     if words(main) <= max(FEWEST_WORDS, LEAST_JUDGED * words(*own)):
         return own
-    soup = soup_of(html)
-    prune_hidden(soup)
     body = soup.body or soup
     keep_main(body, main)
     judged = blocks_of(body)

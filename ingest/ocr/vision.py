@@ -114,9 +114,7 @@ class Vision:
 def certainty(choice: dict[str, Any], quality: float) -> float:
     """The mean probability of the reply's tokens; where the server tells none, how likely its letters are."""
     tokens = member(choice, "logprobs", "content")
-    said = [
-        member({"token": one}, "token", "logprob") for one in (tokens if isinstance(tokens, list) else ())
-    ]
+    said = [one.get("logprob") for one in tokens if isinstance(one, dict)] if isinstance(tokens, list) else []
     known = [one for one in said if isinstance(one, int | float)]
     return exp(sum(known) / len(known)) if known else quality
 

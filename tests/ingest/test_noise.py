@@ -41,6 +41,11 @@ def test_there_are_seven_features_within_their_range_and_five_classes() -> None:
     assert len({TEXT, *WEIGHTS}) == 5
 
 
+def test_abbreviations_are_no_initials() -> None:
+    assert features("Снимок делают стоя, т.е. на вдохе, и т.д. и т. п.")["contacts"] == 0
+    assert features("Снимок описали Иванов И.И. и Петров П. П. на вдохе.")["contacts"] > 0
+
+
 def test_noise_stays_in_the_document_but_is_neither_embedded_nor_searched() -> None:
     text = f"# A\n\n{TOLD}\n\n# B\n\n{CITED}\n"
     parents = parents_of(text)
