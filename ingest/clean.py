@@ -5,9 +5,10 @@ the recorded ranges nothing changes, so the cleaned text follows from the parsed
 """
 
 import asyncio
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from ingest.cleaning.contents import contents, with_title
 from ingest.cleaning.draft import Draft
@@ -42,8 +43,9 @@ def cleaned(parsed: Parsed) -> Parsed:
     if not applied(draft.text, found).strip():
         first, found = [], distinct(repairs(Draft(parsed.markdown)))
     removals = closed(parsed.markdown, composed(first, found))
+    moves = Moves(removals)
     pages = tuple(
-        PageRange(moved(part.start, removals), moved(part.end, removals), part.page) for part in parsed.pages
+        PageRange(moves.moved(part.start), moves.moved(part.end), part.page) for part in parsed.pages
     )
     kept = tuple(part for part in pages if part.start < part.end)
     return replace(parsed, markdown=applied(parsed.markdown, removals), pages=kept, removals=tuple(removals))
@@ -51,27 +53,50 @@ def cleaned(parsed: Parsed) -> Parsed:
 
 def composed(first: Sequence[Removal], then: Sequence[Removal]) -> list[Removal]:
     """Removals of the text that `first` left, as removals of the one before; what they cover goes."""
+    moves = Moves(first)
     mapped = [
-        replace(one, start=origin(one.start, first, True), end=origin(one.end, first, False)) for one in then
+        replace(one, start=moves.origin(one.start, True), end=moves.origin(one.end, False)) for one in then
     ]
-    rest = [one for one in first if not any(m.start <= one.start and one.end <= m.end for m in mapped)]
+    rest = [one for one in first if not is_covered(one, mapped)]
     return sorted([*rest, *mapped], key=lambda one: (one.start, one.end))
 
 
-def origin(position: int, removals: Sequence[Removal], starts: bool) -> int:
-    """Where a position of the text that removals left was before them.
+def is_covered(one: Removal, others: Sequence[Removal]) -> bool:
+    """Whether one of the others, which are in order by both their ends, takes all of it."""
+    at = bisect_right(others, one.start, key=lambda other: other.start)
+    return at > 0 and one.end <= others[at - 1].end
 
-    A range that `starts` beside one of them leaves it out; one that holds a part of what it put in takes all.
-    """
-    shift = 0
-    for one in removals:
-        at, end = one.start + shift, one.start + shift + len(one.text)
-        if position < at or (position == at and not (starts and not one.text)):
-            return one.start if starts and position == at else position - shift
-        if position < end or (position == end and not starts and one.text):
-            return one.start if starts else one.end
-        shift += len(one.text) - (one.end - one.start)
-    return position - shift
+
+class Moves:
+    """Where positions go that removals, in order and apart, move; a document has many of both."""
+
+    def __init__(self, removals: Sequence[Removal]) -> None:
+        self._removals = removals
+        self._shifts = [0, *accumulate(len(one.text) - (one.end - one.start) for one in removals)]
+        self._ends = [one.end + shift for one, shift in zip(removals, self._shifts[1:], strict=True)]
+
+    def origin(self, position: int, starts: bool) -> int:
+        """Where a position of the text that removals left was before them.
+
+        A range that `starts` beside one of them leaves it out; one that holds a part of what it put in takes
+        all.
+        """
+        first = bisect_left(self._ends, position)
+        for at in range(first, len(self._removals)):
+            one, shift, end = self._removals[at], self._shifts[at], self._ends[at]
+            start = one.start + shift
+            if position < start or (position == start and not (starts and not one.text)):
+                return one.start if starts and position == start else position - shift
+            if position < end or (position == end and not starts and one.text):
+                return one.start if starts else one.end
+        return position - self._shifts[-1]
+
+    def moved(self, position: int) -> int:
+        """Where a position of the text before them is now; from inside a removal, right behind it."""
+        before = bisect_left(self._removals, position, key=lambda one: one.start)
+        if not before:
+            return position
+        return max(position, self._removals[before - 1].end) + self._shifts[before]
 
 
 def distinct(found: Iterable[Removal]) -> list[Removal]:
@@ -92,13 +117,6 @@ def applied(text: str, removals: Sequence[Removal]) -> str:
         parts += [text[at : one.start], one.text]
         at = one.end
     return "".join([*parts, text[at:]])
-
-
-def moved(position: int, removals: Sequence[Removal]) -> int:
-    """Where a position of the parsed text is in the cleaned one; from inside a removal, right behind it."""
-    before = [one for one in removals if one.start < position]
-    shift = sum(len(one.text) - (one.end - one.start) for one in before)
-    return max(position, before[-1].end) + shift if before else position
 
 
 def closed(text: str, removals: list[Removal]) -> list[Removal]:

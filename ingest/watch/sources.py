@@ -14,7 +14,7 @@ sources:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import httpx
 import yaml
@@ -66,6 +66,8 @@ class _Reading:
         known = metadata_of(entry, at)
         if entry.get("folder"):
             include = _words(entry.get("include") or ["**/*"], f"{at}.include")
+            if any(PurePath(pattern).is_absolute() for pattern in include):
+                raise InvalidArgument(f"{at}.include", "must be patterns below the folder")
             self.folders.append(Folder(self.root / str(entry["folder"]), include, known))
         else:
             self.pages.append(Page(_url(str(entry["url"]), f"{at}.url"), known))

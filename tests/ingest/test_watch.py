@@ -253,6 +253,7 @@ async def test_a_folder_is_looked_through_by_content(desk: Desk, tmp_path: Path)
         ("sources: [{url: 'ftp://a/b', topic: safety}]", "sources[0].url"),
         ("sources: [{url: 'https://u:p@a/b'}]", "sources[0].url"),
         ("sources: [{folder: a, include: '*.md'}]", "sources[0].include"),
+        ("sources: [{folder: a, include: ['/etc/*']}]", "sources[0].include"),
         ("sources: [{folder: a, category: blog}]", "sources[0].category"),
         ("sources: []\nallow_private: 10.0.0.1", "allow_private"),
         ("sources: []\nseconds_between: -1", "seconds_between"),
