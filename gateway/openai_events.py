@@ -11,7 +11,10 @@ Json: TypeAlias = "str | float | bool | list[Json] | dict[str, Json] | None"
 
 # An event holds a word or two; a line that never ends must not fill the memory.
 LONGEST_LINE = 1_000_000
+# Of tokens; what a reply's counters hold.
+MOST_TOKENS = 2**32 - 1
 DONE = "[DONE]"
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 class Malformed(Exception):
@@ -39,16 +42,32 @@ async def pieces(chunks: AsyncIterator[bytes]) -> AsyncGenerator[Piece, None]:
 
     Raises Malformed. A server may leave out the closing mark, but not the reason.
     """
-    ending = _Ending()
+    ending, letters = _Ending(), _Letters()
     async for data in events(chunks):
         if data == DONE:
             break
-        text = ending.read(_object(data))
+        text = letters.whole(ending.read(_object(data)))
         if text:
             yield Piece(text, "", 0, 0)
     if not ending.reason:
         raise Malformed("the stream ended before the answer did")
+    if letters.half:
+        yield Piece(REPLACEMENT, "", 0, 0)
     yield Piece("", ending.reason, ending.input_tokens, ending.output_tokens)
+
+
+@dataclass
+class _Letters:
+    r"""Letters beyond U+FFFF that some servers cut in two: "\ud83e" in one event, the rest in the next."""
+
+    half: str = ""
+
+    def whole(self, text: str) -> str:
+        """What is complete by now. A half without its other half becomes U+FFFD: it is no text."""
+        text = self.half + text
+        self.half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        complete = text[: len(text) - len(self.half)]
+        return complete.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 @dataclass
@@ -69,6 +88,8 @@ class _Ending:
         choice = choices[0] if isinstance(choices, list) and choices else {}
         if not isinstance(choice, dict):
             raise Malformed("a choice is no object")
+        if choice.get("index"):
+            return ""  # one answer was asked for; another beside it is not part of it
         if choice.get("finish_reason"):
             # Whatever cut the answer, a filter or a limit: it is not whole.
             self.reason = "stop" if choice["finish_reason"] == "stop" else "length"
@@ -95,7 +116,7 @@ def _data(line: bytes) -> str:
 def _object(data: str) -> dict[str, Json]:
     try:
         value = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise Malformed("an event is no JSON object")
@@ -103,4 +124,5 @@ def _object(data: str) -> dict[str, Json]:
 
 
 def _whole(value: Json) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS
+    return int(value) if known else 0  # type: ignore[arg-type]

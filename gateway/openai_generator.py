@@ -7,6 +7,7 @@ two messages, which the server's own chat template renders.
 import asyncio
 import json
 import logging
+import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
@@ -37,10 +38,12 @@ class Target:
     key_file: str = ""
 
     def headers(self) -> dict[str, str]:
-        """Raises OSError when the key cannot be read."""
+        """Raises OSError when the key cannot be read, ValueError when it is no key."""
         if not self.key_file:
             return {}
         key = Path(self.key_file).read_text(encoding="utf-8").strip()
+        if not re.fullmatch("[!-~]+", key):
+            raise ValueError(self.key_file)
         return {"Authorization": f"Bearer {key}"}
 
 
@@ -108,7 +111,7 @@ class OpenAIGenerator:
                 reply = await self._client.get("models")
             known = reply.json()["data"]
             return any(one["id"] == self.name for one in known)
-        except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError):
+        except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, RecursionError):
             return False
 
 
@@ -116,16 +119,36 @@ def configured(target: Target, body: str, sampling: Mapping[str, object], second
     """The generator of the settings; `body` is JSON. Raises SettingError, naming the variable."""
     if not target.model:
         raise SettingError("RADRAG_OPENAI_MODEL is missing: the model's name as its server lists it")
-    try:
-        own = json.loads(body)
-    except ValueError:
-        own = None
-    if not isinstance(own, dict):
-        raise SettingError("RADRAG_OPENAI_BODY must be a JSON object")
+    if not _is_url(target.url):
+        raise SettingError("RADRAG_OPENAI_URL must be http:// or https://, a host, and the path up to /v1")
+    own = _object(body)
     try:
         return OpenAIGenerator(target, {**own, **sampling}, seconds)
     except OSError as error:
         raise SettingError(f"RADRAG_OPENAI_API_KEY_FILE cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise SettingError("RADRAG_OPENAI_API_KEY_FILE must hold one line of ASCII, without blanks") from None
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = httpx.URL(text)
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return url.scheme in {"http", "https"} and bool(url.host) and " " not in text
+
+
+def _object(body: str) -> dict[str, object]:
+    def refused(constant: str) -> float:  # NaN and Infinity, which are no JSON and could not be sent
+        raise ValueError(constant)
+
+    try:
+        own = json.loads(body, parse_constant=refused)
+    except (ValueError, RecursionError):
+        own = None
+    if not isinstance(own, dict):
+        raise SettingError("RADRAG_OPENAI_BODY must be a JSON object")
+    return own
 
 
 async def _before(end: float, written: AsyncIterator[Piece]) -> Piece | None:

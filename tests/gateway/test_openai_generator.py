@@ -156,6 +156,50 @@ async def test_a_server_without_counts_and_without_a_closing_mark_is_fine() -> N
         assert (await written(generator))[-1] == Piece("", "stop", 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("halves", "text"),
+    [
+        (("a\\ud83e", "\\udee0b"), "a\U0001fae0b"),
+        (("\\ud83e\\udee0", ""), "\U0001fae0"),
+        (("a\\ud83e", "b"), "a\N{REPLACEMENT CHARACTER}b"),
+        (("\\udee0", "b"), "\N{REPLACEMENT CHARACTER}b"),
+        (("a", "\\ud83e"), "a\N{REPLACEMENT CHARACTER}"),
+    ],
+)
+async def test_a_letter_that_was_cut_in_two_is_one_again_and_half_of_one_is_replaced(
+    halves: tuple[str, str], text: str
+) -> None:
+    sent = [f'data: {{"choices": [{{"delta": {{"content": "{half}"}}}}]}}\n\n'.encode() for half in halves]
+    async with standing(chunks(*sent, event("", "stop"), DONE)) as (_, generator):
+        found = [piece.text for piece in await written(generator)]
+    assert "".join(found) == text
+    assert "".join(found).encode()
+
+
+@pytest.mark.parametrize(
+    ("counts", "known"),
+    [
+        ('{"prompt_tokens": 99999999999999999999, "completion_tokens": 4294967295}', (0, 2**32 - 1)),
+        ('{"prompt_tokens": true, "completion_tokens": 3.5}', (0, 0)),
+        ('{"prompt_tokens": -1, "completion_tokens": "3"}', (0, 0)),
+        ("[1]", (0, 0)),
+    ],
+)
+async def test_counts_of_no_sense_are_none(counts: str, known: tuple[int, int]) -> None:
+    usage = f'data: {{"choices": [], "usage": {counts}}}\n\n'.encode()
+    async with standing(chunks(event("a"), event("", "stop"), usage, DONE)) as (_, generator):
+        last = (await written(generator))[-1]
+    assert (last.input_tokens, last.output_tokens) == known
+    assert type(last.input_tokens) is int
+
+
+async def test_another_answer_beside_the_first_is_not_mixed_into_it() -> None:
+    other = b'data: {"choices": [{"index": 1, "delta": {"content": "B"}, "finish_reason": "length"}]}\n\n'
+    async with standing(chunks(event("a"), other, event("", "stop"), DONE)) as (_, generator):
+        found = await written(generator)
+    assert ("".join(piece.text for piece in found), found[-1].finish_reason) == ("a", "stop")
+
+
 MISSING: dict[str, Script] = {
     "dies in the middle": raw(HEAD, b"40\r\n", event("Пре")[:30]),
     "dies after a piece": raw(HEAD, chunk(event("a"))),
@@ -164,6 +208,7 @@ MISSING: dict[str, Script] = {
     "sends no JSON": chunks(event("a"), b"data: {CANARY\n\n", DONE),
     "sends another JSON": chunks(b"data: [1]\n\n", DONE),
     "sends odd choices": chunks(b'data: {"choices": [1]}\n\n', DONE),
+    "sends lists within lists": chunks(b"data: " + b"[" * 200_000 + b"\n\n", DONE),
     "is not UTF-8": chunks(b"data: \xff\n\n", DONE),
     "sends a page": chunks(b"<html>CANARY</html>"),
     "is no HTTP": raw(b"CANARY\r\n\r\n"),
@@ -262,6 +307,8 @@ async def test_a_cancelled_task_closes_the_connection_too() -> None:
         (b'{"data": []}', False),
         (b"<html>", False),
         (b"[]", False),
+        (b"[" * 200_000, False),
+        (b'{"data": {"id": "qwen"}}', False),
     ],
 )
 async def test_it_is_ready_when_the_server_lists_the_model(listed: bytes, there: bool) -> None:
@@ -277,12 +324,27 @@ async def test_it_is_ready_when_the_server_lists_the_model(listed: bytes, there:
         (Target("http://h/v1", ""), "{}", "RADRAG_OPENAI_MODEL"),
         (Target("http://h/v1", "m"), "{", "RADRAG_OPENAI_BODY"),
         (Target("http://h/v1", "m"), "[]", "RADRAG_OPENAI_BODY"),
+        (Target("http://h/v1", "m"), '{"temperature": NaN}', "RADRAG_OPENAI_BODY"),
+        (Target("http://h/v1", "m"), "[" * 200_000, "RADRAG_OPENAI_BODY"),
+        (Target("", "m"), "{}", "RADRAG_OPENAI_URL"),
+        (Target("h:8000/v1", "m"), "{}", "RADRAG_OPENAI_URL"),
+        (Target("http://[::1", "m"), "{}", "RADRAG_OPENAI_URL"),
+        (Target("http:///v1", "m"), "{}", "RADRAG_OPENAI_URL"),
         (Target("http://h/v1", "m", "/nowhere/key"), "{}", "RADRAG_OPENAI_API_KEY_FILE"),
     ],
 )
 def test_a_wrong_setting_names_its_variable(target: Target, body: str, named: str) -> None:
     with pytest.raises(SettingError, match=named):
         configured(target, body, {}, 5)
+
+
+@pytest.mark.parametrize("key", [b"", b" \n", b"a\nb", b"a b", "ключ".encode(), b"\xff\xfe", b"a\0b"])
+def test_a_key_that_is_none_names_its_variable_and_not_the_key(tmp_path: Path, key: bytes) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(key)
+    with pytest.raises(SettingError, match="RADRAG_OPENAI_API_KEY_FILE must hold one line") as failure:
+        configured(Target("http://h/v1", "m", str(file)), "{}", {}, 5)
+    assert failure.value.__cause__ is None
 
 
 async def test_a_line_that_never_ends_does_not_fill_the_memory() -> None:
