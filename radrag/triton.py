@@ -110,21 +110,25 @@ class ModelServer:
     async def generate(
         self, model: str, prompt: str, sampling: Mapping[str, object], seconds: float = 120.0
     ) -> AsyncIterator[Piece]:
-        """The answer, piece by piece. Leaving early cancels the model's work."""
+        """The answer, piece by piece, the last with a reason. Leaving early cancels the model's work."""
         stream = self._client.stream_infer(
             _once({"model_name": model, "inputs": _generation(prompt, sampling)}),
             stream_timeout=call.time_left(seconds),
             headers=_headers(),
         )
         try:
-            failure = None
+            failure, ended = None, False
             async for result, error in stream:
                 failure = failure or error
                 if failure is None:
-                    yield _piece(result)
+                    piece = _piece(result)
+                    ended = ended or bool(piece.finish_reason)
+                    yield piece
             # Raised at the end only: cancelled while it says why it failed, Triton 2.51 keeps the request.
             if failure is not None:
                 raise self._translated(failure)
+            if not ended:  # what has no end is not whole, whoever took it away
+                raise ModelUnavailable(self._role)
         except grpc.RpcError as error:
             raise self._translated(error) from error
         finally:
@@ -193,16 +197,18 @@ def _piece(result: aio.InferResult) -> Piece:
 
     text, reason = first("text_output"), first("finish_reason")
     return Piece(
-        text.decode() if isinstance(text, bytes) else "",
-        _reason(reason.decode() if isinstance(reason, bytes) else ""),
+        text.decode(errors="replace") if isinstance(text, bytes) else "",
+        _reason(reason.decode(errors="replace") if isinstance(reason, bytes) else ""),
         int(first("num_input_tokens") or 0),
         int(first("num_output_tokens") or 0),
     )
 
 
 def _reason(text: str) -> str:
-    # vLLM says "None" while it is still writing.
-    return "" if text in {"None", "none"} else text
+    # vLLM says "None" while it is still writing. Whatever cut the answer, an abort or a limit: it is not whole.
+    if text in {"", "None", "none"}:
+        return ""
+    return "stop" if text == "stop" else "length"
 
 
 async def _once(request: dict[str, object]) -> AsyncIterator[dict[str, object]]:

@@ -42,7 +42,7 @@ class TritonPythonModel:
             time.sleep(0.02)
         with self.alone:
             self.running.increment(-1)
-            sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+            sender.send(piece("", b"length"), flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
 
 
 def quote(request):
@@ -51,11 +51,11 @@ def quote(request):
     return f"“{lines[0]}”"
 
 
-def piece(text):
+def piece(text, reason=b"None"):
     return pb_utils.InferenceResponse(
         [
             pb_utils.Tensor("text_output", np.array([text.encode()], dtype=np.object_)),
-            pb_utils.Tensor("finish_reason", np.array([b"None"], dtype=np.object_)),
+            pb_utils.Tensor("finish_reason", np.array([reason], dtype=np.object_)),
             pb_utils.Tensor("num_input_tokens", np.array([1], dtype=np.uint32)),
             pb_utils.Tensor("num_output_tokens", np.array([1], dtype=np.uint32)),
         ]

@@ -1,0 +1,78 @@
+"""What becomes of a generator's stream that ends oddly: over the real door to Triton, with its client replaced."""
+
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tritonclient.utils import InferenceServerException
+
+from radrag.errors import ModelUnavailable
+from radrag.triton import ModelServer, Piece
+
+
+class Response:
+    """One response of the vLLM backend's tensors."""
+
+    def __init__(self, text: bytes, reason: bytes) -> None:
+        self._values: dict[str, NDArray[np.object_]] = {
+            "text_output": np.array([text], np.object_),
+            "finish_reason": np.array([reason], np.object_),
+        }
+
+    def as_numpy(self, name: str) -> NDArray[np.object_] | None:
+        return self._values.get(name)
+
+
+class Stream:
+    def __init__(self, *responses: Response | InferenceServerException) -> None:
+        self.responses = responses
+        self.cancelled = False
+
+    async def __aiter__(self) -> AsyncIterator[tuple[Response | None, InferenceServerException | None]]:
+        for one in self.responses:
+            yield (None, one) if isinstance(one, InferenceServerException) else (one, None)
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+async def written(
+    monkeypatch: pytest.MonkeyPatch, *responses: Response | InferenceServerException
+) -> list[Piece]:
+    server, stream = ModelServer("127.0.0.1:1", "generator"), Stream(*responses)
+    monkeypatch.setattr(server._client, "stream_infer", lambda *given, **more: stream)
+    try:
+        return [piece async for piece in server.generate("any", "prompt", {})]
+    finally:
+        assert stream.cancelled
+        await server.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"), [(b"stop", "stop"), (b"length", "length"), (b"abort", "length"), (b"error", "length")]
+)
+async def test_whatever_cut_an_answer_it_is_not_whole(
+    monkeypatch: pytest.MonkeyPatch, said: bytes, reason: str
+) -> None:
+    found = await written(monkeypatch, Response(b"20 mSv", b"None"), Response(b"", said))
+    assert [piece.finish_reason for piece in found] == ["", reason]
+
+
+@pytest.mark.parametrize("responses", [(), (Response(b"20", b"None"),), (Response(b"20", b""),)])
+async def test_a_stream_without_an_end_is_a_missing_model_and_no_answer(
+    monkeypatch: pytest.MonkeyPatch, responses: tuple[Response, ...]
+) -> None:
+    with pytest.raises(ModelUnavailable):
+        await written(monkeypatch, *responses)
+
+
+async def test_half_a_letter_is_replaced_and_fails_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = await written(monkeypatch, Response("д".encode()[:1], b"None"), Response(b"x", b"stop"))
+    assert [piece.text for piece in found] == ["\N{REPLACEMENT CHARACTER}", "x"]
+
+
+async def test_an_error_behind_an_answers_end_is_still_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = InferenceServerException("Error generating stream: CANARY")
+    with pytest.raises(ModelUnavailable, match="^the generator does not answer$"):
+        await written(monkeypatch, Response(b"20", b"stop"), failure)
