@@ -205,7 +205,7 @@ def _piece(result: aio.InferResult) -> Piece:
 
 
 def _reason(text: str) -> str:
-    # vLLM says "None" while it is still writing. Whatever cut the answer, an abort or a limit: it is not whole.
+    # vLLM says "None" while it is still writing. What an abort or a limit cut is not whole.
     if text in {"", "None", "none"}:
         return ""
     return "stop" if text == "stop" else "length"

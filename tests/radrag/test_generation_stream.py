@@ -1,4 +1,4 @@
-"""What becomes of a generator's stream that ends oddly: over the real door to Triton, with its client replaced."""
+"""What becomes of a generator's stream that ends oddly, over the door to Triton with its client replaced."""
 
 from collections.abc import AsyncIterator
 
@@ -74,5 +74,5 @@ async def test_half_a_letter_is_replaced_and_fails_nothing(monkeypatch: pytest.M
 
 async def test_an_error_behind_an_answers_end_is_still_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     failure = InferenceServerException("Error generating stream: CANARY")
-    with pytest.raises(ModelUnavailable, match="^the generator does not answer$"):
+    with pytest.raises(ModelUnavailable, match=r"^the generator does not answer$"):
         await written(monkeypatch, Response(b"20", b"stop"), failure)
