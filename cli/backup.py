@@ -50,8 +50,7 @@ def create(path: Path, parts: Mapping[str, Path]) -> archive.Contents:
     files = dict(_files(parts))
     if DATABASES[0] not in files:
         raise FailedPrecondition(f"there is no catalogue at {parts[PARTS[0]]}", "NOTHING_TO_BACK_UP")
-    archive.write(path, files)
-    return verified(path)
+    return archive.write(path, files, verified)
 
 
 def verified(path: Path) -> archive.Contents:

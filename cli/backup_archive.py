@@ -9,7 +9,7 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
@@ -28,10 +28,11 @@ class Contents:
     size: int
 
 
-def write(path: Path, files: Mapping[str, Path]) -> Contents:
-    """Writes the files under their names, reads all back, and only then gives the backup its name.
+def write(path: Path, files: Mapping[str, Path], read_back: Callable[[Path], Contents]) -> Contents:
+    """Writes the files under their names, has all read back, and only then gives the backup its name.
 
-    Raises OSError, and FailedPrecondition when what was read back is not what was to be written.
+    Raises OSError, what `read_back` raises, and FailedPrecondition when what was read back is not what was to
+    be written.
     """
     part = path.with_name(path.name + ".part")
     wanted = {name: digest(source.open("rb")) for name, source in sorted(files.items())}
@@ -40,7 +41,7 @@ def write(path: Path, files: Mapping[str, Path]) -> Contents:
             _write(out, files, wanted)
             out.flush()
             os.fsync(out.fileno())
-        contents = read(part)
+        contents = read_back(part)
         if contents.files != wanted:
             raise _damaged("what was read back is not what was written")
         part.rename(path)
@@ -60,8 +61,8 @@ def _write(out: BinaryIO, files: Mapping[str, Path], wanted: Mapping[str, str]) 
             archive.add(files[name], name, recursive=False)
 
 
-def read(path: Path, into: Path | None = None) -> Contents:
-    """Checks every file of a backup against its manifest; writes them below `into` where given.
+def read(path: Path, into: Path) -> Contents:
+    """Writes every file of a backup below `into` and checks what is there then against its manifest.
 
     Raises FailedPrecondition for one that is damaged, cut off, or holds what it should not.
     """
@@ -72,7 +73,7 @@ def read(path: Path, into: Path | None = None) -> Contents:
             wanted = _manifest(archive)
             for member, data in _members(archive, wanted):
                 size += member.size
-                found[member.name] = _kept(data, into / member.name if into else None)
+                found[member.name] = _kept(data, into / member.name)
     except (tarfile.TarError, EOFError, ValueError, KeyError) as error:
         raise _damaged(type(error).__name__) from None
     wrong = sorted(name for name, sha256 in wanted.items() if found.get(name) != sha256)
@@ -107,9 +108,7 @@ def _members(
             yield member, cast("BinaryIO", data)
 
 
-def _kept(data: BinaryIO, target: Path | None) -> str:
-    if target is None:
-        return digest(data)
+def _kept(data: BinaryIO, target: Path) -> str:
     target.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as out:
         while piece := data.read(PIECE):

@@ -131,7 +131,7 @@ async def switch(desk: Desk) -> int:
     """Brings the generation up to date, checks it, switches."""
     async with building(desk) as reindex:
         name = desk.given.generation or await reindex.start()
-        server = ModelServer(desk.plan.embedder_url, "embedder")
+        server = ModelServer(desk.plan.embedder_url, "embedder", desk.plan.models_tls)
         try:
             checking = Checking(desk, server)
             previous = await reindex.switch(name, checking.check)

@@ -180,10 +180,11 @@ async def running(settings: Settings, trail: Trail = Trail()) -> AsyncIterator[S
 
 @asynccontextmanager
 async def _running(settings: Settings, trail: Trail, inside: http.Socket) -> AsyncIterator[Server]:
+    models_tls = channels.trusting(settings, settings.models_ca_file)
     servers = Servers(
-        ModelServer(settings.embedder_url, "embedder"),
-        ModelServer(settings.reranker_url, "reranker"),
-        ModelServer(settings.generator_url, "generator"),
+        ModelServer(settings.embedder_url, "embedder", models_tls),
+        ModelServer(settings.reranker_url, "reranker", models_tls),
+        ModelServer(settings.generator_url, "generator", models_tls),
         _openai(settings),
     )
     doors = access.opened(
@@ -239,6 +240,9 @@ def _by_pattern(gates: scope.Scope) -> Callable[[str], Awaitable[str]]:
 def _openai(settings: Settings) -> OpenAIGenerator | None:
     if settings.generator_kind == "triton":
         return None
+    channels.refuse_plaintext(
+        settings, "RADRAG_OPENAI_API_KEY_FILE", settings.openai_api_key_file, settings.openai_url
+    )
     target = Target(settings.openai_url, settings.openai_model, settings.openai_api_key_file)
     return configured(target, settings.openai_body, _sampling(settings, ()), settings.generate_seconds)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from grpc import aio
 
 from radrag import call, errors, telemetry
+from radrag.access import channels
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.errors import Internal, InvalidArgument, Unavailable
 from radrag.knowledge.v1 import knowledge_pb2, knowledge_pb2_grpc
@@ -63,7 +64,7 @@ class Ratings:
                 metadata=telemetry.propagated(call.outgoing_metadata()),
             )
         except aio.AioRpcError as error:
-            raise _translated(errors.from_rpc(error)) from error
+            raise _translated(channels.failure(error)) from error
         return reply.feedback_id
 
 

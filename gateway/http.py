@@ -15,7 +15,8 @@ from grpc import aio
 
 from gateway.service import NAME
 from radrag import serving
-from radrag.access import channels, opening
+from radrag.access import certificates, channels, opening
+from radrag.access.channels import Files
 from radrag.access.opening import Access
 from radrag.settings import SettingError
 
@@ -78,8 +79,11 @@ async def running(settings: Wanted, inside: Socket, doors: Access) -> AsyncItera
     if not settings.http_address:
         yield 0
         return
-    opening.opened(settings, settings.http_address)
-    async with _services(settings, inside, doors) as services, _served(settings, services) as port:
+    opening.check(settings, settings.http_address)
+    async with (
+        _services(settings, inside, doors) as services,
+        _served(settings, services, doors.server) as port,
+    ):
         yield port
 
 
@@ -95,8 +99,10 @@ async def _services(settings: Wanted, inside: Socket, doors: Access) -> AsyncIte
 
 
 @asynccontextmanager
-async def _served(settings: Wanted, services: dict[str, aio.Channel]) -> AsyncIterator[int]:
-    server = _server(settings, services)
+async def _served(
+    settings: Wanted, services: dict[str, aio.Channel], tls: Files | None
+) -> AsyncIterator[int]:
+    server = _server(settings, services, tls)
     serving_ = asyncio.create_task(server.serve())
     try:
         while not server.started:
@@ -109,7 +115,7 @@ async def _served(settings: Wanted, services: dict[str, aio.Channel]) -> AsyncIt
         await asyncio.gather(serving_, return_exceptions=True)
 
 
-def _server(settings: Wanted, services: dict[str, aio.Channel]) -> "uvicorn.Server":
+def _server(settings: Wanted, services: dict[str, aio.Channel], tls: Files | None) -> "uvicorn.Server":
     try:
         import uvicorn  # noqa: PLC0415  an extra: who serves no HTTP needs none of it
 
@@ -135,8 +141,7 @@ def _server(settings: Wanted, services: dict[str, aio.Channel]) -> "uvicorn.Serv
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            ssl_certfile=settings.tls_cert_file or None,
-            ssl_keyfile=settings.tls_key_file or None,
+            ssl_context_factory=(lambda *_: certificates.http_context(tls)) if tls else None,
             timeout_graceful_shutdown=round(settings.drain_seconds) or None,
         )
     )

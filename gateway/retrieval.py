@@ -93,7 +93,7 @@ class Retrieval:
                 metadata=telemetry.propagated(call.outgoing_metadata()),
             )
         except aio.AioRpcError as error:
-            raise _translated(errors.from_rpc(error)) from error
+            raise _translated(channels.failure(error)) from error
 
 
 def _translated(error: errors.RadragError) -> errors.RadragError:

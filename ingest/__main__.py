@@ -48,6 +48,7 @@ def plan(
         tokenizer=tokenizer,
         retrieval_address=settings.retrieval_address,
         tls=channels.channel_files(settings),
+        models_tls=channels.trusting(settings, settings.models_ca_file),
         catalogue_url=settings.catalogue_url or f"sqlite:///{home.absolute() / 'catalogue.db'}",
         topics=settings.topics,
         subject=subject,

@@ -7,6 +7,7 @@ import grpc
 from grpc import aio
 
 from radrag import call, errors
+from radrag.access import channels
 from radrag.errors import RadragError
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.retrieval.v1.retrieval_pb2_grpc import RetrievalServiceStub
@@ -84,6 +85,6 @@ def number_of(day: date) -> int:
 
 def translated(error: grpc.RpcError) -> RadragError:
     """The error behind a failed call to the retrieval service."""
-    found = errors.from_rpc(error)
+    found = channels.failure(error)
     unreachable = type(found) is errors.Unavailable and found.reason == "UNAVAILABLE"
     return errors.IndexUnavailable() if unreachable else found

@@ -59,6 +59,7 @@ class Plan:
     ray: str = ""
     embed_at_once: int = 4
     tls: Files | None = None  # of the channel to the retrieval service
+    models_tls: Files | None = None  # of the channel to the embedder
 
     @property
     def needed(self) -> int:
@@ -90,7 +91,7 @@ async def wired(plan: Plan) -> AsyncIterator[Pipeline]:
 async def connected(plan: Plan, catalogue: Catalogue) -> AsyncIterator[Parts]:
     """The parts, connected. Raises FailedPrecondition when our tokenizer is not the embedder's."""
     counter = await asyncio.to_thread(token_counter, plan.tokenizer)
-    server = ModelServer(plan.embedder_url, "embedder")
+    server = ModelServer(plan.embedder_url, "embedder", plan.models_tls)
     try:
         async with (
             channels.channel(plan.retrieval_address, plan.tls, OPTIONS) as channel,

@@ -57,11 +57,16 @@ class Settings:
         "", "gateway retrieval ingest", "CA whose certificates every client must show (mutual TLS)."
     )
     tls_ca_file: str = _setting("", "all", "CA of our other services; set, they are called over TLS.")
+    models_ca_file: str = _setting(
+        "",
+        "gateway ingest cli",
+        "CA of the model servers; set, they are called over TLS, with our certificate.",
+    )
     tls_terminated: bool = _setting(
         False, "all", "A proxy or mesh ends TLS: plaintext is taken beyond loopback."
     )
     credential_file: str = _setting(
-        "", "all", "File with the API key or token shown to our other services; read for every call."
+        "", "all", "File with the API key or token shown to our other services, read again when it changes."
     )
 
     log_format: str = _setting("auto", "all", "Log lines: json, pretty, or auto (pretty on a terminal).")
@@ -184,6 +189,11 @@ class Settings:
     )
     qdrant_url: str = _setting("", "retrieval", "Address of the Qdrant server.")
     qdrant_api_key_file: str = _setting("", "retrieval", "File with the Qdrant server's API key.")
+    qdrant_ca_file: str = _setting(
+        "",
+        "retrieval",
+        "CA of the Qdrant server, where the system does not know it; our certificate is shown.",
+    )
     qdrant_shards: int = _setting(1, "retrieval", "Shards of a collection on the Qdrant server.")
     qdrant_replicas: int = _setting(1, "retrieval", "Replicas of a shard on the Qdrant server.")
     fusion: str = _setting("global", "retrieval", "Fusion across topics: global or per_collection.")

@@ -15,6 +15,7 @@ from tritonclient.grpc import aio
 from tritonclient.utils import InferenceServerException
 
 from radrag import call, telemetry
+from radrag.access.channels import Files, channel_credentials
 from radrag.errors import DeadlineExceeded, InvalidArgument, ModelUnavailable, Overloaded, RadragError
 
 Vectors = NDArray[np.float32]
@@ -61,11 +62,13 @@ class Piece:
 class ModelServer:
     """One role's Triton: one server, or all behind the name or the list (`ipv4:HOST:PORT,…`) that `url` is.
 
-    `role` names it in errors.
+    `role` names it in errors. With `tls` it is called over TLS, mutual where there is a certificate. Raises
+    SettingError for files that cannot be used.
     """
 
-    def __init__(self, url: str, role: str) -> None:
-        self._client = aio.InferenceServerClient(url, channel_args=CHANNEL)
+    def __init__(self, url: str, role: str, tls: Files | None = None) -> None:
+        credentials = channel_credentials(tls) if tls else None
+        self._client = aio.InferenceServerClient(url, creds=credentials, channel_args=CHANNEL)
         self._role = role
 
     async def close(self) -> None:

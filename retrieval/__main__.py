@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import uvloop
 
 from radrag import serving, telemetry
-from radrag.access import opening
+from radrag.access import channels, opening
 from radrag.admission import limits
 from radrag.retrieval.v1 import retrieval_pb2_grpc
 from radrag.settings import SettingError, Settings
@@ -31,7 +31,11 @@ def open_store(settings: Settings) -> Store:
         # The client takes two seconds to import; the embedded store must be ready again before that.
         from retrieval.server_store import ServerStore, connect  # noqa: PLC0415
 
-        client = connect(settings.qdrant_url, settings.qdrant_api_key_file)
+        channels.refuse_plaintext(
+            settings, "RADRAG_QDRANT_API_KEY_FILE", settings.qdrant_api_key_file, settings.qdrant_url
+        )
+        tls = channels.trusting(settings, settings.qdrant_ca_file)
+        client = connect(settings.qdrant_url, settings.qdrant_api_key_file, tls)
         return ServerStore(client, settings.qdrant_shards, settings.qdrant_replicas)
     return EdgeStore(settings.index_path / "edge")
 

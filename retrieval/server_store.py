@@ -14,6 +14,7 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ApiException
 
 from radrag import call
+from radrag.access.channels import Files
 from radrag.errors import Unavailable
 from retrieval.bm25 import SparseVector
 from retrieval.store import (
@@ -38,10 +39,23 @@ POINTS_A_WRITE = 256
 PAGE = 1000
 
 
-def connect(url: str, api_key_file: str = "") -> AsyncQdrantClient:
-    """A client of the server at `url`; the key, if any, is the content of a file."""
+def connect(url: str, api_key_file: str = "", tls: Files | None = None) -> AsyncQdrantClient:
+    """A client of the server at `url`; the key, if any, is the content of a file.
+
+    `tls` are a CA that the system does not know, and our certificate where the server wants one. Raises
+    OSError.
+    """
     key = Path(api_key_file).read_text(encoding="utf-8").strip() if api_key_file else None
-    return AsyncQdrantClient(url=url, api_key=key, prefer_grpc=True, check_compatibility=False)
+    chain, private, authority = tls.read() if tls else (None, None, None)
+    return AsyncQdrantClient(
+        url=url,
+        api_key=key,
+        prefer_grpc=True,
+        check_compatibility=False,
+        grpc_options={
+            "root_certificates": authority, "private_key": private, "certificate_chain": chain,
+        },
+    )  # fmt: skip
 
 
 class ServerStore:

@@ -79,7 +79,7 @@ async def _body(request: Request) -> bytes:
     """The body, of a kind that no other site's form can send unasked."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "the body must be application/json")
-    body = b""
+    body = bytearray()
     try:
         async for piece in request.stream():
             body += piece
@@ -87,7 +87,7 @@ async def _body(request: Request) -> bytes:
                 raise HTTPException(413, f"the body has more than {translate.MOST_BYTES:,} bytes")
     except ClientDisconnect:
         raise HTTPException(400, "the body broke off") from None
-    return body
+    return bytes(body)
 
 
 async def _to_console(request: Request) -> Response:

@@ -3,6 +3,7 @@
 Where a server has a CA for clients, every client must show a certificate of it (mutual TLS).
 """
 
+import ssl
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -54,6 +55,40 @@ def server_credentials(files: Files) -> grpc.ServerCredentials:
         watched.fetch,  # type: ignore[arg-type]  # the stubs do not know None
         require_client_authentication=files.authority is not None,
     )
+
+
+def http_context(files: Files) -> ssl.SSLContext:
+    """TLS of an HTTP server that follows the files. Raises SettingError when they cannot be used now."""
+    try:
+        latest, seen = _context(files), files.stamps()
+    except (OSError, ValueError, TypeError) as error:
+        raise SettingError(f"RADRAG_TLS_CERT_FILE, RADRAG_TLS_KEY_FILE: {type(error).__name__}") from None
+
+    def renewed(connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
+        nonlocal latest, seen
+        try:
+            if (stamps := files.stamps()) != seen:
+                seen = stamps  # one attempt a change
+                latest = _context(files)
+        except (OSError, ValueError, TypeError) as error:
+            log.error("the TLS files cannot be used", error=type(error).__name__)
+        connection.context = latest
+
+    first = latest
+    first.sni_callback = renewed  # type: ignore[assignment]  # asked at every handshake, with a name or without
+    return first
+
+
+def _context(files: Files) -> ssl.SSLContext:
+    """Raises OSError (an SSLError is one), ValueError, TypeError."""
+    if files.certificate is None:
+        raise ValueError("a server needs a certificate and its key")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)  # TLS 1.2 or newer
+    context.load_cert_chain(files.certificate, files.key)
+    if files.authority:
+        context.load_verify_locations(files.authority)
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
 
 
 def configuration(files: Files) -> grpc.ServerCertificateConfiguration:

@@ -63,23 +63,30 @@ class Access:
 def opened(settings: Wanted, address: str, *peers: str) -> Access:
     """The access of a process that listens at `address` and calls `peers`. Raises SettingError."""
     server, peers_tls = server_files(settings), channels.channel_files(settings)
-    identity = _identity(settings, address)
-    if server is None and not settings.tls_terminated and not on_loopback(address):
-        raise SettingError(
-            f"{address} is reached from outside: set RADRAG_TLS_CERT_FILE and RADRAG_TLS_KEY_FILE, or "
-            "RADRAG_TLS_TERMINATED=true where a proxy in front ends TLS"
-        )
+    identity = _identity(settings)
+    check(settings, address)
     channels.show_credential(settings, *peers)
     return Access(identity, server, peers_tls)
 
 
-def _identity(settings: Wanted, address: str) -> Identity:
+def check(settings: Wanted, address: str) -> None:
+    """Raises SettingError for an address beyond this machine that everybody, or plaintext, would reach."""
+    if on_loopback(address):
+        return
+    if settings.insecure_dev:
+        raise SettingError(f"RADRAG_INSECURE_DEV is for loopback addresses, not {address}")
+    if not (settings.tls_cert_file or settings.tls_terminated):
+        raise SettingError(
+            f"{address} is reached from outside: set RADRAG_TLS_CERT_FILE and RADRAG_TLS_KEY_FILE, or "
+            "RADRAG_TLS_TERMINATED=true where a proxy in front ends TLS"
+        )
+
+
+def _identity(settings: Wanted) -> Identity:
     ways = bool(settings.callers_file), bool(settings.jwt_issuer)
     if settings.insecure_dev:
         if any(ways):
             raise SettingError("RADRAG_INSECURE_DEV lets everybody in: unset it, or what tells callers apart")
-        if not on_loopback(address):
-            raise SettingError(f"RADRAG_INSECURE_DEV is for loopback addresses, not {address}")
         return Anyone()
     if not any(ways):
         raise SettingError(NOBODY_KNOWN)

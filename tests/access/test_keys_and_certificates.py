@@ -4,14 +4,15 @@ import asyncio
 import json
 import os
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from radrag.access.callers import Callers, digest, made
-from radrag.access.certificates import server_credentials
+from radrag.access.certificates import http_context, server_credentials
 from radrag.access.channels import Files, channel_credentials
 from radrag.access.identity import Known
 from radrag.access.opening import Access
@@ -148,11 +149,63 @@ async def test_a_renewed_certificate_is_shown_without_a_restart(tmp_path: Path) 
         assert await seen(address, f"Bearer {KEY}", Files(authority=old.path)) == "UNAVAILABLE"
 
 
+@asynccontextmanager
+async def over_http(files: Files) -> AsyncIterator[int]:
+    """The port of a server with the TLS of HTTP."""
+
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"x")
+        writer.close()
+
+    server = await asyncio.start_server(greet, "127.0.0.1", 0, ssl=http_context(files))
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+
+
+async def trusted(port: int, authority: Path, own: Files | None = None, name: str | None = None) -> bool:
+    """Whether a client that trusts this CA and shows that certificate gets an answer."""
+    context = ssl.create_default_context(cafile=authority)
+    if own and own.certificate:
+        context.load_cert_chain(own.certificate, own.key)
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=name)
+        said = await reader.read()
+        writer.close()
+    except (ssl.SSLError, ConnectionError):
+        return False
+    return said == b"x"
+
+
+async def test_http_shows_a_renewed_certificate_without_a_restart(tmp_path: Path) -> None:
+    old, new = Authority(tmp_path / "old"), Authority(tmp_path / "new")
+    files, renewed = old.files("server"), new.files("server")
+    assert files.certificate and files.key and renewed.certificate and renewed.key  # noqa: PT018
+    async with over_http(files) as port:
+        assert await trusted(port, old.path)
+        files.key.write_bytes(renewed.key.read_bytes())  # half of the renewal
+        assert await trusted(port, old.path)
+        files.certificate.write_bytes(renewed.certificate.read_bytes())
+        assert await trusted(port, new.path)
+        assert await trusted(port, new.path, name="localhost")
+        assert not await trusted(port, old.path)
+
+
+async def test_http_wants_the_certificate_that_every_client_must_show(tmp_path: Path) -> None:
+    ours, theirs = Authority(tmp_path / "ours"), Authority(tmp_path / "theirs")
+    async with over_http(ours.files("server", ours.path)) as port:
+        assert await trusted(port, ours.path, ours.files("pacs"))
+        assert not await trusted(port, ours.path)
+        assert not await trusted(port, ours.path, theirs.files("pacs"))
+        assert not await trusted(port, ours.path, ours.files("late", days=-1))
+
+
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     ours = Authority(tmp_path / "ours")
     mixed = Files(ours.files("a").certificate, ours.files("b").key)
     for files in (mixed, Files(tmp_path / "none.pem", tmp_path / "none.key")):
         with pytest.raises(SettingError, match=r"RADRAG_TLS_CERT_FILE|TLS files"):
             server_credentials(files)
+        with pytest.raises(SettingError, match="RADRAG_TLS_CERT_FILE"):
+            http_context(files)
     with pytest.raises(SettingError, match="TLS files"):
         channel_credentials(Files(authority=tmp_path / "none.pem"))

@@ -1,5 +1,6 @@
 """A process that could not tell its callers apart, or would be overheard, does not start."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,14 +72,72 @@ def test_a_credential_is_never_sent_in_plaintext_beyond_this_machine(tmp_path: P
         AsyncClient("gateway.example:50051", credential="secret")
 
 
-def test_a_credential_is_read_anew_for_every_call(tmp_path: Path) -> None:
+@pytest.fixture
+def shown(tmp_path: Path) -> Iterator[Path]:
+    """The file of a credential, `one`, that is sent with every call."""
     path = tmp_path / "key"
     path.write_text("one\n")
-    try:
-        channels.show_credential(replace(TOKENS, credential_file=str(path)), HERE)
-        assert (call.AUTHORIZATION, "Bearer one") in call.outgoing_metadata()
-        path.write_text("two\n")
-        assert (call.AUTHORIZATION, "Bearer two") in call.outgoing_metadata()
-    finally:
-        call.show(lambda: "")
+    channels.show_credential(replace(TOKENS, credential_file=str(path)), HERE)
+    yield path
+    call.show(lambda: "")
     assert call.AUTHORIZATION not in dict(call.outgoing_metadata())
+
+
+def sent() -> str:
+    return dict(call.outgoing_metadata())[call.AUTHORIZATION]
+
+
+def test_a_renewed_credential_is_sent_with_the_next_call(shown: Path) -> None:
+    assert sent() == "Bearer one"
+    shown.write_text("two-two\n")
+    assert sent() == "Bearer two-two"
+
+
+def test_a_credential_is_read_once_for_as_long_as_its_file_is_the_same(
+    shown: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_text", lambda *_, **__: pytest.fail("read again"))
+        assert sent() == sent() == "Bearer one"
+
+
+@pytest.mark.parametrize("content", [None, "", "\n", "two words", "ключ"])
+def test_a_credential_that_is_gone_or_half_written_is_the_last_one_and_is_told_once(
+    shown: Path, content: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    shown.unlink()
+    if content is not None:
+        shown.write_text(content)
+    for _ in range(3):
+        assert sent() == "Bearer one"
+    assert [one.message.partition(",")[0] for one in caplog.records] == [
+        "RADRAG_CREDENTIAL_FILE cannot be used"
+    ]
+    assert "words" not in caplog.text
+    assert "ключ" not in caplog.text
+    shown.unlink(missing_ok=True)
+    shown.write_text("three\n")
+    assert sent() == "Bearer three"
+
+
+@pytest.mark.parametrize("content", ["", "two words"])
+def test_a_file_without_a_credential_is_refused_at_the_start(content: str, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(content)
+    with pytest.raises(SettingError, match="RADRAG_CREDENTIAL_FILE"):
+        opening.opened(replace(TOKENS, credential_file=str(tmp_path / "key")), HERE)
+
+
+@pytest.mark.parametrize("url", ["http://qdrant.example:6333", "http://llm.example/v1"])
+def test_another_servers_key_is_never_sent_in_plaintext_beyond_this_machine(url: str) -> None:
+    with pytest.raises(SettingError, match=r"RADRAG_A_KEY_FILE .* plaintext"):
+        channels.refuse_plaintext(TOKENS, "RADRAG_A_KEY_FILE", "key", url)
+    channels.refuse_plaintext(TOKENS, "RADRAG_A_KEY_FILE", "key", "https://qdrant.example:6333")
+    channels.refuse_plaintext(TOKENS, "RADRAG_A_KEY_FILE", "key", "http://127.0.0.1:6333")
+    channels.refuse_plaintext(replace(TOKENS, tls_terminated=True), "RADRAG_A_KEY_FILE", "key", url)
+    channels.refuse_plaintext(TOKENS, "RADRAG_A_KEY_FILE", "", url)
+
+
+@pytest.mark.parametrize("given", [Settings(), replace(DEV, callers_file="callers.json")])
+def test_http_is_served_on_the_terms_of_the_whole_process(given: Settings) -> None:
+    with pytest.raises(SettingError, match=r"0\.0\.0\.0:8080"):
+        opening.check(given, "0.0.0.0:8080")

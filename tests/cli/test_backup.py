@@ -172,4 +172,21 @@ async def test_the_command_line_says_what_the_backup_holds(tmp_path: Path) -> No
     path, screen = made(tmp_path / "home"), screens.pipe()
     given = arguments.parsed(["backup", "restore", str(path)])
     assert await backup.run(given, screen, {"RADRAG_HOME": str(tmp_path / "new")}) == Exit.OK
-    assert f"{len(backup_archive.read(path).files)} files" in screens.out(screen)
+    assert f"{len(backup_archive.read(path, tmp_path / 'read').files)} files" in screens.out(screen)
+
+
+def test_a_backup_is_read_back_once_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seen, read = made(tmp_path / "home"), list[Path](), backup_archive.read
+    path.unlink()
+
+    def noting(one: Path, into: Path) -> backup_archive.Contents:
+        assert not path.exists()
+        seen.append(one)
+        return read(one, into)
+
+    monkeypatch.setattr(backup_archive, "read", noting)
+    backup.create(path, parts_of(tmp_path / "home"))
+    assert len(seen) == 1
+    assert path.exists()

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import Message
+from starlette.requests import Request
 
 from gateway.web import app, calls, openapi, translate
 from gateway.web.routes import ROUTES
@@ -187,6 +189,20 @@ async def test_nobody_says_over_http_for_whom_he_calls() -> None:
     """Headers that name a caller are metadata of our own services: from outside they are not passed on."""
     terms = calls.terms({"radrag-subject": "chief", "radrag-roles": "admin"}, "r1")
     assert terms.metadata == (("radrag-request-id", "r1"),)
+
+
+async def test_a_body_that_comes_byte_by_byte_costs_time_in_proportion() -> None:
+    pieces = iter([b" "] * 400_000 + [b""])
+
+    async def receive() -> dict[str, object]:
+        piece = next(pieces)
+        return {"type": "http.request", "body": piece, "more_body": bool(piece)}
+
+    headers = [(b"content-type", b"application/json")]
+    request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
+    began = time.process_time()
+    assert len(await app._body(request)) == 400_000
+    assert time.process_time() - began < 5  # copied for every piece it would be 80 GB
 
 
 async def test_http_faults_are_problems_too() -> None:
