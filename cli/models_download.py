@@ -57,7 +57,7 @@ async def _completed(
         before = _size(part)
         try:
             await _append(http, wanted, part, progress)
-        except (httpx.TransportError, httpx.StreamError) as error:
+        except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             reason = type(error).__name__
         else:
             reason = "the source ended early"

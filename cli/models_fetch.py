@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -42,8 +43,7 @@ def _on_disk(given: argparse.Namespace) -> bool:
 
 
 async def _from_network(given: argparse.Namespace, store: Store, screen: Terminal) -> Path:
-    token = given.token_file.read_text(encoding="utf-8").strip() if given.token_file else ""
-    async with client(token) as http:
+    async with client(_token(given.token_file)) as http:
         source, files = await _files(given, http)
         key = f"{source} {sorted((one.name, one.sha256 or one.git_sha1) for one in files)}"
         async with store.fetching(key, _busy(screen)) as gathered:
@@ -52,6 +52,14 @@ async def _from_network(given: argparse.Namespace, store: Store, screen: Termina
             store.require_room(sum(one.bytes for one in files) - _have(gathered))
             found = {one.name: await _one(http, one, gathered, screen) for one in files}
             return store.installed(gathered, Manifest(given.model, source, found))
+
+
+def _token(file: Path | None) -> str:
+    """What is sent as a header, and must be able to be."""
+    token = file.read_text(encoding="ascii", errors="replace").strip() if file else ""
+    if token and not re.fullmatch("[!-~]+", token):
+        raise CannotFetch(f"{file} must hold one line of ASCII, without blanks")
+    return token
 
 
 async def _files(given: argparse.Namespace, http: httpx.AsyncClient) -> tuple[str, list[Wanted]]:

@@ -86,7 +86,7 @@ def _wanted(entry: dict[str, Json], base: str) -> Wanted:
     size = entry.get("size")
     try:
         name = checked(str(entry["path"]))
-    except ValueError:
+    except (ValueError, KeyError):
         raise CannotFetch("the hub lists a file outside of its repository") from None
     return Wanted(
         name, f"{base}/{name}", size if isinstance(size, int) else 0, sha256, str(entry.get("oid", ""))
@@ -100,7 +100,7 @@ async def _json(http: httpx.AsyncClient, url: str) -> Json:
 def _parsed(reply: httpx.Response) -> Json:
     try:
         value: Json = reply.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         raise CannotFetch(f"{reply.url} is no JSON: is it a hub?") from None
     return value
 
@@ -108,7 +108,7 @@ def _parsed(reply: httpx.Response) -> Json:
 async def _get(http: httpx.AsyncClient, url: str) -> httpx.Response:
     try:
         reply = await http.get(url)
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise CannotFetch(f"{url} does not answer: {type(error).__name__}") from None
     if reply.status_code != httpx.codes.OK:
         raise CannotFetch(f"{url} answers {reply.status_code}")

@@ -256,6 +256,19 @@ async def test_a_hub_that_wants_a_token_says_so_and_gets_it(hub: Hub, tmp_path: 
     assert "s3cret" not in said
 
 
+@pytest.mark.parametrize("token", [b"\xff\xfe", "ключ".encode(), b"a\nb", b"a b"])
+async def test_a_token_that_is_none_is_said_in_one_line_without_it(tmp_path: Path, token: bytes) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(token)
+    status, said = await radrag(
+        tmp_path, "fetch", "frida", "--hub", "http://127.0.0.1:1", "--token-file", str(file)
+    )
+    assert (status, said) == (
+        Exit.FAILURE,
+        f"radrag: {file} must hold one line of ASCII, without blanks\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -264,6 +277,9 @@ async def test_a_hub_that_wants_a_token_says_so_and_gets_it(hub: Hub, tmp_path: 
         (("fetch", "../frida", "http://127.0.0.1:1"), "is no name of a model"),
         (("fetch", "frida", "http://127.0.0.1:1"), "does not answer: ConnectError"),
         (("fetch", "frida", "--hub", "http://127.0.0.1:1"), "does not answer: ConnectError"),
+        (("fetch", "frida", "http://[::1"), "does not answer: InvalidURL"),
+        (("fetch", "frida", "--hub", "http://[::1"), "does not answer: InvalidURL"),
+        (("fetch", "frida", "--hub", "nonsense"), "does not answer: UnsupportedProtocol"),
         (("bundle", "frida", "/tmp/x.tar"), "frida is absent"),
         (("verify", "frida"), "frida is absent"),
         (("verify",), "there are no weights in"),
