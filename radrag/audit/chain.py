@@ -36,8 +36,10 @@ def sealed(record: Mapping[str, Any], after: Link) -> tuple[bytes, Link]:
     if taken := record.keys() & set(OWN):
         raise ValueError(f"a record may not have a field {', '.join(sorted(taken))}")
     body = {"n": after.n + 1, "previous": after.hash, **record}
-    digest = hashlib.sha256(_written(body)).hexdigest()
-    return _written({**body, "hash": digest}) + b"\n", Link(after.n + 1, digest)
+    text = _written(body)
+    digest = hashlib.sha256(text).hexdigest()
+    # As written with the hash as its last field.
+    return text[:-1] + f',"hash":"{digest}"}}\n'.encode(), Link(after.n + 1, digest)
 
 
 def faults(lines: Iterable[bytes]) -> Iterator[Fault | Link]:

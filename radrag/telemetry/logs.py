@@ -7,6 +7,7 @@ its text, which may quote a question. What other libraries log through `logging`
 import logging
 import sys
 import traceback
+from contextlib import nullcontext, suppress
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -47,15 +48,17 @@ def configure(process: str, log_format: str = "auto", out: TextIO | None = None)
         _exception_without_text,
         only_listed,
     ]
+    renderer = _renderer(pretty, out.isatty())
+    handler = logging.StreamHandler(out)
+    handler.setFormatter(_formatter(shared, renderer))
+    logging.root.handlers = [handler]
+    # Ours do not pass through `logging`, which would take as long again.
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=Logger,
+        processors=[*shared, renderer],
+        logger_factory=lambda name: Lines(name, handler),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(out)
-    handler.setFormatter(_formatter(shared, pretty, out.isatty()))
-    logging.root.handlers = [handler]
     logging.root.setLevel(logging.INFO)
     for name in LOUD:
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -72,12 +75,28 @@ def only_listed(_: Any, __: str, event: EventDict) -> EventDict:
     return {key: value for key, value in event.items() if key in FIELDS or key.startswith("_")}
 
 
-def _formatter(shared: list[Processor], pretty: bool, colours: bool) -> logging.Formatter:
-    renderer: Processor = (
-        structlog.dev.ConsoleRenderer(colors=colours)
-        if pretty
-        else structlog.processors.JSONRenderer(ensure_ascii=False)
-    )
+class Lines:
+    """Writes lines where a handler of `logging` does, one at a time."""
+
+    def __init__(self, name: str, handler: "logging.StreamHandler[TextIO]") -> None:
+        self.name, self._handler = name, handler
+
+    def line(self, text: str) -> None:
+        """Writes one. Whoever reads the other end may be gone: that is no reason to fail."""
+        with self._handler.lock or nullcontext(), suppress(OSError, ValueError):
+            self._handler.stream.write(f"{text}\n")
+            self._handler.flush()
+
+    debug = info = warning = error = critical = exception = line
+
+
+def _renderer(pretty: bool, colours: bool) -> Processor:
+    if pretty:
+        return structlog.dev.ConsoleRenderer(colors=colours)
+    return structlog.processors.JSONRenderer(ensure_ascii=False)
+
+
+def _formatter(shared: list[Processor], renderer: Processor) -> logging.Formatter:
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[_foreign_exception, *shared],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],

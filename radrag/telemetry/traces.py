@@ -1,18 +1,20 @@
 """Trace context in and out, and the span of a call. Exporting is set up by the standard OTEL_* variables."""
 
+import atexit
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 
 from opentelemetry import context, trace
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.propagate import extract, inject
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import NoOpTracer, Span, SpanKind, Status, StatusCode
 
-tracer = trace.get_tracer("radrag")
+from radrag.telemetry import sending
+from radrag.telemetry.spans import Tracer
+
+# What makes the spans. Until they have somewhere to go, nothing does.
+tracer: Tracer | trace.Tracer = NoOpTracer()
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 # The server's faults; what a caller did wrong is no error of its span (semantic conventions for rpc).
@@ -27,9 +29,9 @@ def export_spans(process: str, version: str) -> None:
     if os.environ.get("OTEL_TRACES_EXPORTER") == "none" or not any(map(os.environ.get, ENDPOINTS)):
         return
     resource = Resource.create({"service.name": f"radrag-{process}", "service.version": version})
-    provider = TracerProvider(resource=resource)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    trace.set_tracer_provider(provider)
+    global tracer
+    tracer, close = sending.opened(resource)
+    atexit.register(close)
 
 
 def server_span(method: str, metadata: Mapping[str, str]) -> Span:
