@@ -54,6 +54,23 @@ def signed(head: Mapping[str, Any], private: Ed25519PrivateKey) -> bytes:
     return _plain({**head, "signature": signature}) + b"\n"
 
 
+def export(line: bytes, path: Path) -> None:
+    """Adds a head to its file, whole or not at all. What a kill or a full disk left of one is taken off.
+
+    Raises OSError when it cannot be added.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        whole = path.read_bytes().rfind(b"\n") + 1
+        os.ftruncate(handle, whole)
+        if os.write(handle, line) != len(line):
+            os.ftruncate(handle, whole)
+            raise OSError("the disk took a part only")
+        os.fdatasync(handle)
+    finally:
+        os.close(handle)
+
+
 def opened(line: bytes, public: Ed25519PublicKey) -> dict[str, Any] | None:
     """The head of a line; None when it is not as its owner signed it."""
     try:

@@ -161,8 +161,7 @@ class Journal:
             "hash": self._state.link.hash,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        with (self._plan.heads / f"{self._plan.process}.jsonl").open("ab") as exported:
-            exported.write(heads.signed(head, self._key))
+        heads.export(heads.signed(head, self._key), self._plan.heads / f"{self._plan.process}.jsonl")
         self._state.unsigned = 0
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -108,6 +109,27 @@ async def test_without_its_record_a_call_fails_where_records_are_required(
         with pytest.raises(grpc.RpcError) as failed:
             await stub.Search(wire.SearchRequest(question=QUESTION))
         assert failed.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_on_a_full_disk_calls_fail_where_records_are_required_until_there_is_room(
+    tmp_path: Path,
+) -> None:
+    """The limit on a file's size stands for the disk."""
+    async with audited(tmp_path) as stub:
+        await stub.Search(wire.SearchRequest(question=QUESTION))
+        size = (tmp_path / "gateway" / "00000001.jsonl").stat().st_size
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
+        try:
+            for _ in range(3):
+                with pytest.raises(grpc.RpcError) as failed:
+                    await stub.Search(wire.SearchRequest(question=QUESTION))
+                assert failed.value.code() is grpc.StatusCode.UNAVAILABLE
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        await stub.Search(wire.SearchRequest(question=QUESTION))
+    assert [record["code"] for record in records(tmp_path)] == ["OK", "OK"]
+    assert faults(tmp_path) == []
 
 
 async def test_no_record_is_lost_or_doubled_under_load(tmp_path: Path) -> None:

@@ -2,10 +2,14 @@
 
 import os
 import resource
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from cli.places import ROOT
 from radrag.audit import segments
 from radrag.audit.journal import Journal
 from radrag.errors import Unavailable
@@ -78,6 +82,68 @@ def test_a_head_that_cannot_be_exported_fails_no_record_and_is_tried_again(tmp_p
         one.append({"method": "Generate"}).result(10)
     report = verify(tmp_path)["gateway"]
     assert (report.unsigned, report.faults) == (0, [])
+
+
+@pytest.mark.parametrize("left", [b'{"at":"2026', b"\n"])
+def test_what_a_crash_left_of_a_head_spoils_no_later_one(tmp_path: Path, left: bytes) -> None:
+    filled(tmp_path, records=8)
+    exported = tmp_path / "heads" / "gateway.jsonl"
+    whole = exported.read_bytes()
+    exported.write_bytes(whole + left.strip())
+    filled(tmp_path, records=8)
+    assert exported.read_bytes().startswith(whole)
+    assert faults(tmp_path) == []
+
+
+def test_a_head_for_which_the_disk_has_no_room_is_left_out_whole(tmp_path: Path) -> None:
+    """A limit on a file's size stands for it; the heads are made the larger file, so that they meet it."""
+    with journal(plan(tmp_path, head_every=1)) as one:
+        for _ in range(20):
+            one.append({}).result(10)
+        exported = tmp_path / "heads" / "gateway.jsonl"
+        sizes = exported.stat().st_size, (tmp_path / "gateway" / "00000001.jsonl").stat().st_size
+        assert sizes[0] > sizes[1] + 200
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (sizes[0] + 20, hard))
+        try:
+            one.append({}).result(10)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert exported.stat().st_size == sizes[0]
+        one.append({}).result(10)
+    report = verify(tmp_path)["gateway"]
+    assert (report.unsigned, report.faults) == (0, [])
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from radrag.audit.journal import Journal
+from tests.audit.trails import plan
+one = Journal(plan(Path(sys.argv[1])))
+number = 0
+while True:
+    number += 1
+    one.append({"number": number}).result()
+    print(number, flush=True)
+"""
+
+
+def test_a_writer_killed_at_any_moment_loses_no_record_that_it_told_of(tmp_path: Path) -> None:
+    """kill -9 three times over, each at another moment; the chain goes on and is whole."""
+    told = 0
+    for moment in (0.0, 0.03, 0.11):
+        line = [sys.executable, "-c", WRITER, str(tmp_path)]
+        with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout
+            first = writer.stdout.readline()
+            time.sleep(moment)
+            writer.kill()
+            told += len([first, *writer.stdout.readlines()])
+    filled(tmp_path, records=1)
+    report = verify(tmp_path)["gateway"]
+    assert (report.unsigned, report.faults) == (0, [])
+    assert report.records >= told + 2  # and the opening one, and the one added since
 
 
 def test_an_unforeseen_failure_reaches_who_waits_and_the_next_record_is_kept(
