@@ -23,6 +23,12 @@ def _markdown(commands: Commands) -> None:
     data = places.ROOT.parent / "shared" / "data"
     command.add_argument("--data", type=Path, default=data, metavar="FOLDER")
     command.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N of each set")
+    command.add_argument(
+        "--peer",
+        default="",
+        metavar="COMMAND",
+        help="given a PDF it prints Markdown; status 1 when its cells are better",
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -10,6 +10,7 @@ from ingest.canonical import canonical
 from ingest.document import TIERS, Document, Metadata, Parsed
 from ingest.language import language_of
 from ingest.refusal import refused
+from ingest.secret_uri import secret_in
 
 TOPIC = re.compile(r"[a-z_]{1,40}")
 LANGUAGE = re.compile(r"([a-z]{2})?")  # ISO 639-1
@@ -26,6 +27,9 @@ def check_metadata(name: str, metadata: Metadata, topics: Collection[str]) -> No
         raise refused(name, "language", "it must be a code of two letters, as en or ru")
     if len(metadata.document_id) > LONGEST_ID:
         raise refused(name, "id", f"it has {len(metadata.document_id)} characters; the limit is {LONGEST_ID}")
+    for field, value in (("id", metadata.document_id), ("source_uri", metadata.source_uri)):
+        if secret := secret_in(value):
+            raise refused(name, field, f"it carries {secret}, which looks like a secret; leave that out")
     if metadata.valid_from and metadata.valid_to and metadata.valid_to <= metadata.valid_from:
         raise refused(name, "valid_to", "it must be later than valid_from")
 

@@ -57,7 +57,7 @@ class Reader:
     async def parse(self, source: Source) -> Parsed:
         """Reads a PDF or DOCX. Raises InvalidArgument when it cannot be read, or not within the limits."""
         async with self._free:
-            child = self._idle.pop() if self._idle else await started(self._reading)
+            child = self._living() or await started(self._reading)
             try:
                 reply = await child.ask(source, self._care)
             except BaseException as error:  # cancelled, too: the child would go on with the file
@@ -65,6 +65,14 @@ class Reader:
                 raise self._refusal(source, error, code) from error
             await self._put_back(child)
         return parsed_from(source.name, reply)
+
+    def _living(self) -> "Child | None":
+        """One that waits. What died while it waited, died of no file."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.process.returncode is None:
+                return child
+        return None
 
     def _refusal(self, source: Source, error: BaseException, code: int) -> BaseException:
         """What a failure of the child means for the file."""

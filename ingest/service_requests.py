@@ -12,6 +12,7 @@ from ingest.catalogue.intents import Intent
 from ingest.catalogue.ratings import CRITERIA, Rating
 from ingest.catalogue.states import Act, State
 from ingest.document import TIERS, Metadata
+from ingest.secret_uri import check_open
 from radrag.errors import InvalidArgument
 from radrag.knowledge.v1 import knowledge_pb2 as wire
 
@@ -96,17 +97,23 @@ def metadata(message: wire.Metadata, topics: Collection[str]) -> Metadata:
     if first and last and last <= first:
         raise InvalidArgument(at + "valid_to", "must be later than valid_from")
     return Metadata(
-        document_id=text(at + "document_id", message.document_id, 200, least=0),
+        document_id=uri(at + "document_id", message.document_id, 200),
         title=text(at + "title", message.title, 500, least=0),
         topic=one_of(at + "topic", message.topic, topics),
         category=one_of(at + "category", message.category or "web", TIERS),
         language=matching(at + "language", message.language, LANGUAGE, empty=True),
-        source_uri=text(at + "source_uri", message.source_uri, 2000, least=0),
+        source_uri=uri(at + "source_uri", message.source_uri, 2000),
         licence=text(at + "licence", message.licence, 500, least=0),
         valid_from=first,
         valid_to=last,
         access_labels=labels(at + "access_labels", list(message.access_labels)),
     )
+
+
+def uri(field: str, value: str, most: int) -> str:
+    """A text that may be a source's address, and then carries no secret: answers show it."""
+    check_open(value, field)
+    return text(field, value, most, least=0)
 
 
 def one_of(field: str, value: str, allowed: Collection[str]) -> str:

@@ -1,8 +1,8 @@
 """Tables of contents, lists of figures, indexes: lines that only point to pages or headings of the text."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ingest.cleaning.draft import KEPT_KINDS, Draft, bare
@@ -70,27 +70,39 @@ def is_titled(draft: Draft, block: Block) -> bool:
 
 def end_of_entries(draft: Draft, at: int) -> int:
     """Behind the last block whose lines have leaders, name later headings, or count up pages."""
-    end, lines = at + 1, list[str]()
+    end, pages, found = at + 1, Counting(), list[str]()
     for block in draft.blocks[at + 1 :]:
         if block.kind in KEPT_KINDS or (block.kind == "heading" and not has_leader(block.title)):
             break
-        lines += draft.lines(block)
-        if share(are_entries(draft, block, lines)[-len(draft.lines(block)) :]) < ENTRIES:
+        lines = draft.lines(block)
+        pages.take(lines)
+        if lines and share(is_entry(draft, block, line, pages) for line in lines) < ENTRIES:
             break
+        found += lines
         end += 1
-    found = [line for block in draft.blocks[at + 1 : end] for line in draft.lines(block)]
     return end if len(found) >= FEWEST or (found and all(map(has_leader, found))) else at
 
 
-def are_entries(draft: Draft, block: Block, lines: Sequence[str]) -> list[bool]:
-    """Of each line so far whether it is an entry. Numbers count as pages only while they ascend."""
-    later = {draft.title(one).casefold() for one in draft.blocks if one.start >= block.end}
-    pages = [int(found.group(1)) for line in lines if (found := PAGE.search(line))]
-    counted = len(pages) >= FEWEST and all(one <= other for one, other in pairwise(pages))
-    return [
-        has_leader(line) or named(line) in later or (counted and PAGE.search(line) is not None)
-        for line in lines
-    ]
+@dataclass
+class Counting:
+    """The pages that lines end with, as long as they ascend."""
+
+    last: int = 0
+    many: int = 0
+    ascending: bool = True
+
+    def take(self, lines: Sequence[str]) -> None:
+        """Goes on with some lines."""
+        for page in (int(found.group(1)) for line in lines if (found := PAGE.search(line))):
+            self.ascending = self.ascending and self.last <= page
+            self.last, self.many = page, self.many + 1
+
+
+def is_entry(draft: Draft, block: Block, line: str, pages: Counting) -> bool:
+    """Numbers count as pages only while they ascend."""
+    if has_leader(line) or draft.last_titled.get(named(line), -1) >= block.end:
+        return True
+    return pages.many >= FEWEST and pages.ascending and PAGE.search(line) is not None
 
 
 def end_of_index(draft: Draft, at: int) -> int:
@@ -120,7 +132,7 @@ def named(line: str) -> str:
     return bare(PAGE.sub("", LEADER.sub("", line))).casefold()
 
 
-def share(found: "Sequence[bool] | map[bool]") -> float:
+def share(found: Iterable[bool]) -> float:
     """The share that holds; 0 of nothing."""
     held = list(found)
     return sum(held) / len(held) if held else 0.0

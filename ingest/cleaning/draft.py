@@ -45,6 +45,11 @@ class Draft:
         alone = block.kind == "paragraph" and "\n" not in text and len(text) <= LONGEST_TITLE
         return bare(text) if alone else ""
 
+    @cached_property
+    def last_titled(self) -> dict[str, int]:
+        """Where the last block of each title begins; titles in lower case."""
+        return {self.title(block).casefold(): block.start for block in self.blocks}
+
     def removal(self, rule: str, first: int, last: int) -> Removal:
         """Takes out blocks `first` to `last`, both included."""
         return Removal(rule, self.blocks[first].start, self.blocks[last].end)

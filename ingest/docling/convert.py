@@ -16,6 +16,7 @@ from ingest.docling.headings import levels_of
 from ingest.docling.markdown import Piece, pieces_of
 from ingest.docling.mending import Mended, mended
 from ingest.docling.models import ModelsMissing
+from ingest.docling.package import without_notes
 from ingest.docling.pages import Pages
 from ingest.docling.pipeline import PdfPipeline, pdf_pipeline, rendering
 from ingest.docling.scanner import BLANK, Scanner
@@ -66,6 +67,14 @@ def convert(
     if kind == "docx":
         return Converted(pieces_of([docx_document(name, data)]), "docling-docx")
     pages = Pages(name, data, pages_in(data))
+    try:
+        return pdf_converted(pages, reading, done)
+    finally:
+        pages.close()
+
+
+def pdf_converted(pages: Pages, reading: Reading, done: Callable[[], None]) -> Converted:
+    """Surveys the file, then reads it window by window. Raises Unreadable."""
     try:
         scanner, pipeline = Scanner(pages, chain_of(reading), done), pdf_pipeline(reading)
         pipeline.begin(survey_of(pages, reading.window, scanner.judge))
@@ -133,7 +142,7 @@ def flags_of(found: Mended, reading: Reading) -> list[str]:
 
 def docx_document(name: str, data: bytes) -> DoclingDocument:
     source = InputDocument(
-        BytesIO(data), format=InputFormat.DOCX, backend=MsWordDocumentBackend, filename=name
+        BytesIO(without_notes(data)), format=InputFormat.DOCX, backend=MsWordDocumentBackend, filename=name
     )
     options = SimplePipeline.get_default_options()
     return SimplePipeline(options).execute(source, raises_on_error=True).document

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 
 import pypdfium2  # type: ignore[import-untyped]  # it ships no types
@@ -13,6 +14,8 @@ from docling.datamodel.base_models import InputFormat
 from docling.datamodel.document import InputDocument
 from docling.datamodel.settings import DocumentLimits
 from PIL import Image
+
+from ingest.ocr.page import OcrFailed
 
 POINTS = 72.0  # in an inch
 DPI = 200.0  # of pages for OCR: more made Tesseract read worse
@@ -68,16 +71,27 @@ class Pages:
             backend.unload()
 
     def rendered(self, number: int) -> tuple[Image.Image, float]:
-        """A page as a grey picture, and its resolution in dpi."""
-        document = pypdfium2.PdfDocument(self.data)
+        """A page as a grey picture, and its resolution in dpi. Raises OcrFailed when it cannot be drawn."""
         try:
-            page = document[number - 1]
-            width, height = page.get_size()
-            dpi = resolution(width, height)
-            image: Image.Image = page.render(scale=dpi / POINTS, grayscale=True).to_pil().convert("L")
-            return image, dpi
-        finally:
-            document.close()
+            page = self._drawn[number - 1]
+            try:
+                dpi = resolution(*page.get_size())
+                image: Image.Image = page.render(scale=dpi / POINTS, grayscale=True).to_pil().convert("L")
+            finally:
+                page.close()
+        except (pypdfium2.PdfiumError, ValueError, ZeroDivisionError) as error:
+            raise OcrFailed("the page cannot be drawn") from error
+        return image, dpi
+
+    @cached_property
+    def _drawn(self) -> pypdfium2.PdfDocument:
+        """The file opened once for all the pages that are drawn."""
+        return pypdfium2.PdfDocument(self.data)
+
+    def close(self) -> None:
+        """Gives back what drawing pages took."""
+        if drawn := self.__dict__.pop("_drawn", None):
+            drawn.close()
 
 
 def resolution(width: float, height: float) -> float:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from PIL import Image
+
 from ingest.docling.pages import Pages
 from ingest.docling.scans import ScannedPage
 from ingest.document import PageRecord
@@ -40,7 +42,10 @@ class Scanner:
         if not layer.reasons:
             self._record(number, OWN_TEXT, None, (), layer.picture)
             return None
-        image, dpi = self.pages.rendered(number)
+        try:
+            image, dpi = self.pages.rendered(number)
+        except OcrFailed as failure:
+            return self._failed(number, layer, failure, Image.new("L", (8, 8), 255), 1.0)
         if is_blank(image):
             self._record(number, OWN_TEXT, None, (BLANK,), 0.0)
             return None
@@ -48,12 +53,17 @@ class Scanner:
         try:
             return self._compared(number, layer, self.chain.read(image, dpi))
         except OcrFailed as failure:
-            self.failures.append(str(failure))
-            self._record(number, NOTHING, 0.0, (*layer.reasons, "ocr_failed", str(failure)), layer.picture)
-            blank = Scan(PageRead(NOTHING, 0.0), Prepared(image, image, (), dpi))
-            return self._kept(ScannedPage(number, blank))
+            return self._failed(number, layer, failure, image, dpi)
         finally:
             self.done()
+
+    def _failed(
+        self, number: int, layer: TextLayer, failure: OcrFailed, image: Image.Image, dpi: float
+    ) -> ScannedPage:
+        """An empty page in the place of one that could not be read."""
+        self.failures.append(str(failure))
+        self._record(number, NOTHING, 0.0, (*layer.reasons, "ocr_failed", str(failure)), layer.picture)
+        return self._kept(ScannedPage(number, Scan(PageRead(NOTHING, 0.0), Prepared(image, image, (), dpi))))
 
     def _check(self) -> None:
         """Before the first page: an engine that cannot work here is no fault of the page."""

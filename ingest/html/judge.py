@@ -27,12 +27,19 @@ Words = tuple[str, ...]
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # what it logs quotes pages
 
 
+class JudgeFailed(Exception):
+    """trafilatura failed on a page: without a judge our own rules decide, and a reviewer is told."""
+
+
 def main_text(html: str) -> str:
-    """The page's main text as trafilatura finds it, with tables and answers; empty when it finds none."""
+    """The page's main text as trafilatura finds it, with tables and answers; empty when it finds none.
+
+    Raises JudgeFailed.
+    """
     try:
         return trafilatura.extract(html, include_tables=True, include_comments=True) or ""
-    except Exception:  # noqa: BLE001  # whatever it stumbles over: without a judge our own rules decide
-        return ""
+    except Exception as error:  # noqa: BLE001  # whatever it stumbles over
+        raise JudgeFailed(type(error).__name__) from None  # the error itself may quote the page
 
 
 def keep_main(body: Tag, main: str) -> None:

@@ -12,7 +12,7 @@ from ingest.encoding import decode
 from ingest.html.blocks import blocks_of
 from ingest.html.content import content_of
 from ingest.html.inline import line_of
-from ingest.html.judge import keep_main, main_text
+from ingest.html.judge import JudgeFailed, keep_main, main_text
 from ingest.html.prune import prune, prune_hidden
 from ingest.load import Source
 
@@ -31,13 +31,23 @@ def parse_html(source: Source) -> Parsed:
     prune_hidden(soup)
     heading = soup.find("h1")
     title = (line_of(heading) if isinstance(heading, Tag) else "") or page_title
-    return Parsed(canonical("\n\n".join(main_blocks(html, soup))), title, "beautifulsoup", language=language)
+    blocks, flags = judged_blocks(html, soup)
+    return Parsed(canonical("\n\n".join(blocks)), title, "beautifulsoup", language=language, flags=flags)
+
+
+def judged_blocks(html: str, soup: BeautifulSoup) -> tuple[list[str], tuple[str, ...]]:
+    """The main blocks, and what a reviewer should know of how they were found."""
+    try:
+        return main_blocks(html, soup), ()
+    except JudgeFailed:
+        return own_blocks(soup_of(html)), ("judge_failed",)
 
 
 def main_blocks(html: str, soup: BeautifulSoup) -> list[str]:
     """What trafilatura takes for the main text; by our own rules where these find far more, as in lists.
 
     `soup` is the page without what no reader sees; its pieces that are not kept are taken out.
+    Raises JudgeFailed.
     """
     own, main = own_blocks(soup_of(html)), main_text(html)
     if words(main) <= max(FEWEST_WORDS, LEAST_JUDGED * words(*own)):

@@ -63,6 +63,9 @@ class Chain:
             except OcrFailed as failure:
                 notes.append(f"{engine.name}: {failure}")
                 continue
+            except Exception as error:  # noqa: BLE001  # whatever a page does to an engine costs that page
+                notes.append(f"{engine.name}: failed ({type(error).__name__})")
+                continue
             if found.confidence >= self.least_confidence:
                 break
         if found is None:

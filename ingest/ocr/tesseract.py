@@ -29,14 +29,14 @@ class Tesseract:
 
     @cached_property
     def name(self) -> str:
-        said = self._ran("--version").decode().split()
+        said = self._ran("--version").decode(errors="replace").split()
         return f"tesseract-{said[1]}" if len(said) > 1 else "tesseract"
 
     def check(self) -> None:
         """Raises OcrFailed naming what is missing here."""
         if shutil.which(self.program) is None:
             raise OcrFailed("tesseract is not installed: apt-get install tesseract-ocr tesseract-ocr-rus")
-        missing = set(self.languages) - set(self._ran("--list-langs").decode().split("\n"))
+        missing = set(self.languages) - set(self._ran("--list-langs").decode(errors="replace").split("\n"))
         if missing:
             packages = " ".join(f"tesseract-ocr-{one}" for one in sorted(missing))
             raise OcrFailed(f"tesseract lacks {', '.join(sorted(missing))}: apt-get install {packages}")
@@ -51,10 +51,10 @@ class Tesseract:
     def turn(self, image: Image) -> int:
         """By how many degrees, clockwise, the page must be turned to stand upright; 0 when unsure."""
         try:
-            said = self._ran("stdin", "stdout", "--psm", "0", "-l", "osd", given=png(image)).decode()
+            said = self._ran("stdin", "stdout", "--psm", "0", "-l", "osd", given=png(image))
         except OcrFailed:  # too few letters to tell
             return 0
-        found = dict(re.findall(r"^(.+): ([\d.]+)$", said, re.M))
+        found = dict(re.findall(r"^(.+): ([\d.]+)$", said.decode(errors="replace"), re.M))
         return int(found.get("Rotate", 0)) if float(found.get("Orientation confidence", 0)) > 1 else 0
 
     def _ran(self, *words: str, given: bytes = b"") -> bytes:
@@ -84,8 +84,13 @@ def png(image: Image) -> bytes:
 
 
 def lines_in(hocr: bytes) -> Iterator[Line]:
-    """The lines of an hOCR page that have words."""
-    page = etree.fromstring(hocr, etree.XMLParser(recover=True, resolve_entities=False, no_network=True))
+    """The lines of an hOCR page that have words. Raises OcrFailed when it is none."""
+    try:
+        page = etree.fromstring(hocr, etree.XMLParser(recover=True, resolve_entities=False, no_network=True))
+    except etree.XMLSyntaxError as error:
+        raise OcrFailed("tesseract's reply is no hOCR") from error
+    if page is None:  # what lxml makes of text without a single tag
+        raise OcrFailed("tesseract's reply is no hOCR")
     for node in page.iter("{*}span"):
         if node.get("class") in LINE:
             words = tuple(words_in(node))

@@ -4,6 +4,7 @@ One call a page, with the model's own prompt: Docling's pipeline for such models
 imports torch, and reports neither how sure the model was nor which page failed.
 """
 
+import asyncio
 import base64
 import json
 from dataclasses import dataclass
@@ -71,9 +72,9 @@ class Vision:
 
     def _asked(self, page: Prepared) -> dict[str, Any]:
         try:
-            reply = self._posted(page)
+            reply = asyncio.run(self._posted(page))
             choice = json.loads(reply)["choices"][0]
-        except httpx.TimeoutException as error:
+        except TimeoutError as error:
             raise OcrFailed(f"no reply within {self.seconds:g} s (RADRAG_OCR_SECONDS)") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise OcrFailed(f"the server at RADRAG_VISION_URL failed ({type(error).__name__})") from error
@@ -83,17 +84,13 @@ class Vision:
             raise OcrFailed("its reply is not that of an OpenAI-compatible server")
         return choice
 
-    def _posted(self, page: Prepared) -> bytes:
+    async def _posted(self, page: Prepared) -> bytes:
+        """The reply's body, read no further than its limit. Raises TimeoutError after `seconds` in all."""
         key = self._key()
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        address = f"{self.url.rstrip('/')}/chat/completions"
-        with httpx.Client(timeout=self.seconds, headers=headers) as client:
-            response = client.post(address, json=self._request(page))
-        if response.status_code != httpx.codes.OK:
-            raise OcrFailed(f"the server at RADRAG_VISION_URL answered {response.status_code}")
-        if len(response.content) > LONGEST_REPLY:
-            raise OcrFailed(f"its reply has more than {LONGEST_REPLY:,} bytes")
-        return response.content
+        asked = (f"{self.url.rstrip('/')}/chat/completions", self._request(page))
+        async with asyncio.timeout(self.seconds):
+            return await replied(*asked, headers)
 
     def _request(self, page: Prepared) -> dict[str, object]:
         picture = "data:image/png;base64," + base64.b64encode(png(page.whole)).decode()
@@ -109,6 +106,27 @@ class Vision:
             "logprobs": True,
             "skip_special_tokens": False,  # the places come as special tokens; other servers ignore it
         }
+
+
+async def replied(address: str, request: dict[str, object], headers: dict[str, str]) -> bytes:
+    """The body of a reply. Raises OcrFailed for another status than 200."""
+    async with (
+        httpx.AsyncClient(timeout=None, headers=headers) as client,  # noqa: S113  # the caller has one over all
+        client.stream("POST", address, json=request) as response,
+    ):
+        if response.status_code != httpx.codes.OK:
+            raise OcrFailed(f"the server at RADRAG_VISION_URL answered {response.status_code}")
+        return await body_of(response)
+
+
+async def body_of(response: httpx.Response) -> bytes:
+    """Raises OcrFailed as soon as it is longer than a page can be."""
+    body = bytearray()
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > LONGEST_REPLY:
+            raise OcrFailed(f"its reply has more than {LONGEST_REPLY:,} bytes")
+    return bytes(body)
 
 
 def certainty(choice: dict[str, Any], quality: float) -> float:

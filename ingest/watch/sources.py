@@ -21,6 +21,7 @@ import yaml
 
 from ingest.document import Metadata
 from ingest.manifest import metadata_of
+from ingest.secret_uri import check_open
 from radrag.errors import InvalidArgument
 
 LONGEST_URL = 2000
@@ -64,6 +65,8 @@ class _Reading:
         if not isinstance(entry, Mapping) or bool(entry.get("folder")) == bool(entry.get("url")):
             raise InvalidArgument(at, "must have either a folder or a url")
         known = metadata_of(entry, at)
+        for name, value in (("id", known.document_id), ("source_uri", known.source_uri)):
+            check_open(value, f"{at}.{name}")
         if entry.get("folder"):
             include = _words(entry.get("include") or ["**/*"], f"{at}.include")
             if any(PurePath(pattern).is_absolute() for pattern in include):
@@ -101,6 +104,7 @@ def _url(text: str, at: str) -> str:
     if url.scheme not in {"http", "https"} or not url.host or url.userinfo or len(text) > LONGEST_URL:
         limit = f"must be http:// or https:// with a host, no password, at most {LONGEST_URL} characters"
         raise InvalidArgument(at, limit)
+    check_open(str(url), at)
     return str(url.copy_with(fragment=None))
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+PIECE = 100_000
 Reply = tuple[int, Any, float]
 """Status, body (JSON), and seconds to wait before it."""
 
@@ -28,6 +29,8 @@ class FakeVision:
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.url = ""
+        self.pause = 0.0  # seconds between pieces of a reply
+        self.sent = 0  # bytes of the last reply
 
 
 @contextmanager
@@ -46,7 +49,13 @@ def serving() -> Iterator[FakeVision]:
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             with contextlib.suppress(ConnectionError):  # whoever asked has gone
-                self.wfile.write(data)
+                self._write(data)
+
+        def _write(self, data: bytes) -> None:
+            fake.sent = 0
+            for at in range(0, len(data), PIECE):
+                fake.sent += self.wfile.write(data[at : at + PIECE])
+                time.sleep(fake.pause)
 
         def log_message(self, *said: object) -> None:
             pass

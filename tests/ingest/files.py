@@ -28,6 +28,17 @@ HEADING = ParagraphStyle(
 SUBHEADING = ParagraphStyle("h2", HEADING, fontSize=12, leading=15)
 
 
+def with_part(package: bytes, name: str, old: bytes, new: bytes) -> bytes:
+    """A ZIP with something else in one of its parts."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(package)) as read, zipfile.ZipFile(out, "w") as written:
+        for entry in read.infolist():
+            part = read.read(entry)
+            assert entry.filename != name or old in part
+            written.writestr(entry, part.replace(old, new, 1) if entry.filename == name else part)
+    return out.getvalue()
+
+
 def pdf(story: Sequence[Flowable], running_head: str = "") -> bytes:
     out = io.BytesIO()
 

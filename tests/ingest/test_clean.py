@@ -1,6 +1,7 @@
 """Cleaning in both languages: what goes, what must stay, and that every change is on record."""
 
 from itertools import pairwise
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -141,6 +142,21 @@ def test_a_repair_is_recorded_for_the_words_it_touched_alone() -> None:
 
 def test_a_soft_hyphen_at_a_line_end_parts_no_word() -> None:
     assert canonical("томо\u00ad\n  графия") == "томография\n"
+
+
+@pytest.mark.parametrize("entry", ["Part {n} {n}", "Part {n}x"], ids=["by-pages", "by-headings"])
+def test_long_contents_are_found_in_a_time_in_proportion_to_their_length(entry: str) -> None:
+    def seconds(entries: int) -> float:
+        lines = [entry.format(n=n) for n in range(entries)]
+        listed = "\n\n".join("\n".join(lines[at : at + 3]) for at in range(0, entries, 3))
+        rest = "\n\n".join(f"# Part {n}x\n\nWhat it says." for n in range(entries))
+        began = process_time()
+        text = cleaned(Parsed(f"# Contents\n\n{listed}\n\n{rest}\n", "", "text")).markdown
+        assert text.startswith("# Part 0x\n")
+        return process_time() - began
+
+    few = min(seconds(300), seconds(300))
+    assert seconds(2400) < 24 * few  # eight times as long; in proportion to the square it was 64
 
 
 def test_a_text_of_nothing_but_references_stays() -> None:

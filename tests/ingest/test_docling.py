@@ -163,11 +163,35 @@ async def test_a_file_that_takes_too_long_costs_only_itself() -> None:
 async def test_a_reader_that_dies_costs_one_file_and_is_replaced(reader: Reader) -> None:
     await reader.parse(Source("a.docx", "docx", files.word_file()))
     (child,) = reader._idle
+    reading = asyncio.create_task(reader.parse(Source("b.pdf", "pdf", PROTOCOL)))
+    await asyncio.sleep(0)
+    child.process.kill()
+    with pytest.raises(InvalidArgument, match="crashed its reader"):
+        await reading
+    assert (await reader.parse(Source("c.docx", "docx", files.word_file()))).title == "Протокол КТ"
+
+
+async def test_a_reader_that_died_while_it_waited_costs_no_file(reader: Reader) -> None:
+    await reader.parse(Source("a.docx", "docx", files.word_file()))
+    (child,) = reader._idle
     child.process.kill()
     await child.process.wait()
-    with pytest.raises(InvalidArgument, match="crashed its reader"):
-        await reader.parse(Source("b.docx", "docx", files.word_file()))
-    assert (await reader.parse(Source("c.docx", "docx", files.word_file()))).title == "Протокол КТ"
+    assert (await reader.parse(Source("b.docx", "docx", files.word_file()))).title == "Протокол КТ"
+
+
+async def test_a_docx_with_comments_and_formulas_in_its_xml_is_read(reader: Reader) -> None:
+    """Word reads both; Docling alone fails on either."""
+    formula = (
+        '<w:p><m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">'
+        "<m:r><m:t>D=CTDI·L</m:t></m:r></m:oMath></w:p>"
+    )
+    said = files.with_part(
+        files.word_file(), "word/document.xml", b"<w:body>", f"<w:body><!-- made by -->{formula}".encode()
+    )
+    parsed = await reader.parse(Source("noted.docx", "docx", said))
+    assert "made by" not in parsed.markdown
+    assert "CTDI" in parsed.markdown.split("\n")[0]
+    assert "| Голова | 60 |" in parsed.markdown
 
 
 async def test_a_reader_is_replaced_after_its_number_of_files_and_none_is_left_behind() -> None:

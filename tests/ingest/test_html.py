@@ -132,6 +132,20 @@ def test_links_leave_their_text_wherever_they_point() -> None:
     assert markdown(f"<p>See {links} and <a>nowhere</a>.</p>") == "See up, across, here and nowhere.\n"
 
 
+def test_a_page_that_the_judge_stumbles_over_is_read_by_our_rules_and_flagged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def stumble(*page: object, **options: object) -> str:
+        raise ValueError("text of the page")
+
+    page = "<html><body><nav>Menu</nav><main><h1>Дозы</h1><p>Предел для хрусталика.</p></main></body></html>"
+    monkeypatch.setattr("trafilatura.extract", stumble)
+    assert parsed(page).markdown == "# Дозы\n\nПредел для хрусталика.\n"
+    assert parsed(page).flags == ("judge_failed",)
+    monkeypatch.undo()
+    assert parsed(page).flags == ()
+
+
 def test_a_rowspan_that_reaches_beyond_the_table_and_wild_numbers_do_no_harm() -> None:
     rows = "<tr><th>a</th><th>b</th></tr><tr><td rowspan='9'>x</td><td colspan='0'>y</td></tr>"
     assert markdown(f"<table>{rows}<tr><td colspan='-1'>z</td></tr></table>") == (

@@ -9,6 +9,7 @@ from ingest.document import Metadata, Parsed
 from ingest.identity import check_metadata, document_of
 from ingest.language import language_of
 from ingest.manifest import read_manifest
+from ingest.secret_uri import secret_in
 from radrag.errors import InvalidArgument
 
 ENTRY = """
@@ -77,6 +78,9 @@ def test_a_fault_names_its_entry_and_field(tmp_path: Path, text: str, field: str
         (Metadata(topic="Safety!"), "topic"),
         (Metadata(), "topic"),
         (Metadata(topic="safety", document_id="x" * 201), "id"),
+        (Metadata(topic="safety", document_id="https://e.org/?key=abc"), "id"),
+        (Metadata(topic="safety", source_uri="https://e.org/?access_token=abc"), "source_uri"),
+        (Metadata(topic="safety", source_uri="https://someone:abc@e.org/"), "source_uri"),
         (Metadata(topic="safety", valid_from=date(2024, 1, 2), valid_to=date(2024, 1, 1)), "valid_to"),
     ],
 )
@@ -84,6 +88,37 @@ def test_metadata_the_index_would_refuse_is_refused_before_reading(metadata: Met
     with pytest.raises(InvalidArgument, match=r"a\.md") as failure:
         check_metadata("a.md", metadata, ("safety",))
     assert failure.value.field == field
+    assert "abc" not in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://e.org/a?page=2&author=x&keywords=key&session=3",
+        "https://e.org/policy?monkey=1#part-2",
+        "file:///srv/глава 1.pdf",
+        "ISO 9001: 2015",
+        "http://[broken",
+    ],
+)
+def test_an_ordinary_address_carries_no_secret(uri: str) -> None:
+    assert secret_in(uri) == ""
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://e.org/a?accessToken=abc",
+        "https://e.org/a?PHPSESSID=abc",
+        "https://e.org/a#id_token=abc",
+        "https://e.org/a?x=eyJhbGciOiJIUz.eyJzdWIi",
+        "https://e.org/a?token%3Dabc",
+    ],
+)
+def test_a_secret_is_named_and_never_shown(uri: str) -> None:
+    assert secret_in(uri)
+    assert "abc" not in secret_in(uri)
+    assert "eyJ" not in secret_in(uri)
 
 
 def test_id_title_and_language_are_found_where_they_are_not_given() -> None:

@@ -31,6 +31,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TEXTS = Path(scans.__file__).with_name("scans.yaml")
 PAGES = scans.scanned([scans.load(TEXTS)[0], scans.load(TEXTS)[3]], skew=1.0, seed=7)
+PLACELESS = '<p><span class="ocr_line"><span class="ocrx_word">x</span></span></p>'
+PLACELESS = '<p><span class="ocr_line"><span class="ocrx_word">x</span></span></p>'
 MOST = {"ru": 0.03, "en": 0.02}  # of the letters may be misread
 
 
@@ -174,13 +176,22 @@ async def test_an_engine_that_cannot_work_here_names_its_setting(reading: Readin
             await parse(reader, scans.pdf(PAGES[:1]))
 
 
+@pytest.mark.parametrize(
+    ("ending", "said"),
+    [
+        ("exit 139", "tesseract ended with status 139"),
+        ("exit 0", "tesseract's reply is no hOCR"),
+        ("echo nothing; exit 0", "tesseract's reply is no hOCR"),
+        (f"echo '{PLACELESS}'; exit 0", "failed (KeyError)"),
+    ],
+)
 async def test_a_page_whose_ocr_fails_is_flagged_and_the_others_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, said: str
 ) -> None:
-    """Tesseract is made to crash on its second page."""
+    """Tesseract is made to crash, or to say nothing of use, on its second page."""
     program = tmp_path / "tesseract"
     program.write_text(
-        f'#!/bin/sh\ncase "$*" in *hocr*) [ ! -e {tmp_path}/one ] || exit 139; : > {tmp_path}/one ;; esac\n'
+        f'#!/bin/sh\ncd {tmp_path}\ncase "$*" in *hocr*) [ ! -e one ] || {{ {ending}; }}; : > one ;; esac\n'
         'exec /usr/bin/tesseract "$@"\n'
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -189,7 +200,7 @@ async def test_a_page_whose_ocr_fails_is_flagged_and_the_others_are_kept(
         parsed = await parse(reader, scans.pdf(PAGES))
     assert "ocr_failed" in parsed.flags
     assert parsed.records[1].engine == "none"
-    assert parsed.records[1].reasons[-1] == "tesseract-5.3.0: tesseract ended with status 139"
+    assert parsed.records[1].reasons[-1] == f"tesseract-5.3.0: {said}"
     assert "клубочковой" in parsed.markdown
 
 

@@ -274,6 +274,8 @@ BAD: list[tuple[str, Callable[[Stub], object]]] = [
     ("header.metadata.category", lambda s: s.SubmitDocument(submission("x.md", "x", {"category": "blog"}))),
     ("header.metadata.valid_to", lambda s: s.SubmitDocument(submission("x.md", "x", {"valid_to": "soon"}))),
     ("header.metadata.title", lambda s: s.SubmitDocument(submission("x.md", "x", {"title": "t" * 501}))),
+    ("header.metadata.source_uri", lambda s: s.SubmitDocument(signed("source_uri"))),
+    ("header.metadata.document_id", lambda s: s.SubmitDocument(signed("document_id"))),
     ("data", lambda s: s.SubmitDocument(submission("x.md", ""))),
     ("data", lambda s: s.SubmitDocument(submission("x.md", b"x" * 3_000_001, piece=1_000_000))),
     ("data", lambda s: s.SubmitDocument(submission("x.md", b"x" * 2_000_000, piece=2_000_000))),
@@ -289,6 +291,10 @@ BAD: list[tuple[str, Callable[[Stub], object]]] = [
     ("ratings", lambda s: s.RecordFeedback(rated(ratings={"beauty": 1}))),
     ("comment", lambda s: s.RecordFeedback(rated(comment="c" * 4001))),
 ]
+
+
+def signed(field: str) -> AsyncIterator[wire.SubmitDocumentRequest]:
+    return submission("x.md", "x", {field: "https://e.org/a?sig=abc"})
 
 
 def rated(ratings: dict[str, int] | None = None, comment: str = "") -> wire.RecordFeedbackRequest:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
+from time import perf_counter
 from types import ModuleType
 
 import numpy as np
@@ -112,6 +113,27 @@ def test_a_server_too_slow_ends_at_the_limit_which_is_named(server: FakeVision, 
     server.reply = (200, chat(REPLY), 1.0)
     with pytest.raises(OcrFailed, match=r"no reply within 0.2 s \(RADRAG_OCR_SECONDS\)"):
         vision(server, seconds=0.2).read(page)
+
+
+def test_a_reply_that_trickles_in_ends_at_the_limit_for_the_whole_page(
+    server: FakeVision, page: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each piece comes in time, all together do not."""
+    server.reply = (200, b" " * 3_000_000, 0.0)
+    monkeypatch.setattr(server, "pause", 0.1)
+    began = perf_counter()
+    with pytest.raises(OcrFailed, match=r"no reply within 0.5 s"):
+        vision(server, seconds=0.5).read(page)
+    assert perf_counter() - began < 1.5
+
+
+def test_a_reply_without_end_is_read_no_further_than_a_page_can_be(
+    server: FakeVision, page: Prepared
+) -> None:
+    server.reply = (200, b" " * 60_000_000, 0.0)
+    with pytest.raises(OcrFailed, match="more than 4,000,000 bytes"):
+        vision(server, seconds=30.0).read(page)
+    assert server.sent < 30_000_000  # what the sockets hold comes on top
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/v1", "http://127.0.0.1:port/v1"])

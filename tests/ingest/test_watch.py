@@ -252,6 +252,10 @@ async def test_a_folder_is_looked_through_by_content(desk: Desk, tmp_path: Path)
         ("sources: [{topic: safety}]", "sources[0]"),
         ("sources: [{url: 'ftp://a/b', topic: safety}]", "sources[0].url"),
         ("sources: [{url: 'https://u:p@a/b'}]", "sources[0].url"),
+        ("sources: [{url: 'https://a/b?page=1&token=abc'}]", "sources[0].url"),
+        ("sources: [{url: 'https://a/b;jsessionid=abc'}]", "sources[0].url"),
+        ("sources: [{folder: a, source_uri: 'https://a/b?X-Amz-Signature=abc'}]", "sources[0].source_uri"),
+        ("sources: [{folder: a, id: 'https://a/b?sig=abc'}]", "sources[0].id"),
         ("sources: [{folder: a, include: '*.md'}]", "sources[0].include"),
         ("sources: [{folder: a, include: ['/etc/*']}]", "sources[0].include"),
         ("sources: [{folder: a, category: blog}]", "sources[0].category"),
@@ -266,6 +270,7 @@ def test_a_bad_sources_file_names_its_field(tmp_path: Path, text: str, field: st
     with pytest.raises(InvalidArgument) as refusal:
         read_sources(path)
     assert refusal.value.field == field
+    assert "abc" not in refusal.value.limit
 
 
 def test_sources_are_read_with_what_is_known_of_them(tmp_path: Path) -> None:
