@@ -5,7 +5,10 @@ Triton: its own request duration is wrong for decoupled models that answer from 
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from io import StringIO
 from platform import python_version
+from wsgiref.simple_server import WSGIRequestHandler
 
 from prometheus_client import REGISTRY, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.metrics import MetricWrapperBase
@@ -93,12 +96,31 @@ def keep_only(process: str, version: str) -> None:
     BUILD_INFO.labels(version, python_version()).set(1)
 
 
+class Reader(WSGIRequestHandler):
+    """One reader of the page. Who says nothing, or reads nothing, for `timeout` seconds holds no thread."""
+
+    timeout = 10
+
+    def handle(self) -> None:
+        """Answers. A reader that is gone, as a scrape that took too long, is no error of ours."""
+        with suppress(OSError):
+            super().handle()
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing of a scrape."""
+
+    def get_stderr(self) -> StringIO:
+        """Where the server would write tracebacks: standard error is for lines of ours."""
+        return StringIO()
+
+
 def serve_metrics(host: str, port: int) -> Callable[[], None]:
     """Serves /metrics from a thread of its own, so that load never hides it. Returns what stops it.
 
     Who accepts OpenMetrics gets it, with exemplars: the trace id of a recent call in each bucket.
     """
     server, thread = start_http_server(port, addr=host)
+    server.RequestHandlerClass = Reader
 
     def stop() -> None:
         server.shutdown()

@@ -71,11 +71,11 @@ FAULTS: Mapping[str, tuple[Series, Mapping[str, int]]] = {
     ),
     "RadragModelQueueRejecting": (
         {'radrag_rejected_total{job="gateway",reason="model_queue"}': counting(10)},
-        {"RadragModelQueueRejecting": 1},
+        {"RadragModelQueueRejecting": 1, "RadragAvailabilityBurns": 4},
     ),
     "RadragTooManyCalls": (
         {'radrag_rejected_total{job="gateway",instance="gateway:1",reason="in_flight"}': counting(10)},
-        {"RadragTooManyCalls": 1},
+        {"RadragTooManyCalls": 1, "RadragAvailabilityBurns": 4},
     ),
     "RadragModelSlow": (stage("rerank", 3.0), {"RadragModelSlow": 1}),
     "RadragRerankRowsFailing": (
@@ -142,6 +142,15 @@ def test_a_handful_of_failed_calls_at_night_wakes_nobody(tmp_path: Path) -> None
     """One failure of two calls burns the budget a hundred times too fast, and says nothing."""
     night = {**IDLE, **requests("Search", "OK", 0.03), **requests("Search", "INTERNAL", 0.01)}
     fire(tmp_path, night, {})
+
+
+def test_a_caller_that_is_over_its_own_rate_wakes_nobody(tmp_path: Path) -> None:
+    """Its refusals have the code of refusals for want of room."""
+    refused = {
+        **requests("Search", "RESOURCE_EXHAUSTED", 600),
+        'radrag_rejected_total{job="gateway",instance="gateway:1",reason="rate"}': counting(600),
+    }
+    fire(tmp_path, {**HEALTHY, **refused}, {})
 
 
 def test_a_short_fault_that_is_over_pages_nobody_and_leaves_a_ticket(tmp_path: Path) -> None:

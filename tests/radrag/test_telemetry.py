@@ -2,12 +2,21 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+import re
+import socket
+import threading
+import time
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from opentelemetry.sdk.trace import sampling
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from prometheus_client import REGISTRY
 
 from radrag import telemetry
+from radrag.telemetry import metrics, spans, traces
+from tests.integration.metrics import added
 
 
 def samples(stage: str, outcome: str) -> float:
@@ -71,16 +80,64 @@ async def test_stages_of_concurrent_tasks_join_one_recording() -> None:
     assert [stage.name for stage in recording.stages] == ["joined", "joined"]
 
 
-def test_metrics_are_served_in_text_form() -> None:
-    import socket
-    import urllib.request
-
+@pytest.fixture
+def page() -> Iterator[tuple[str, int]]:
+    """Where metrics are served."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     stop = telemetry.serve_metrics("127.0.0.1", port)
+    yield "127.0.0.1", port
+    stop()
+
+
+def read(page: tuple[str, int], accept: str = "text/plain") -> str:
+    request = urllib.request.Request(f"http://{page[0]}:{page[1]}/metrics", headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        return str(reply.read().decode())
+
+
+def test_metrics_are_served_in_text_form(page: tuple[str, int]) -> None:
+    assert "radrag_stage_duration_seconds" in read(page)
+
+
+async def test_exemplars_are_served_to_who_takes_open_metrics(
+    page: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tracer = spans.Tracer(sampling.ALWAYS_ON, RandomIdGenerator(), lambda span: None)
+    monkeypatch.setattr(traces, "tracer", tracer)
+    await telemetry.traced("exemplary", double)(4)
+    told = read(page, "application/openmetrics-text")
+    assert re.search(r'stage="exemplary".* # {trace_id="[0-9a-f]{32}"} ', told)
+
+
+def test_the_page_is_read_while_others_hang_on_and_much_is_counted(
+    page: tuple[str, int], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Connections that say nothing, one that leaves in the middle, and threads that count all the time."""
+    monkeypatch.setattr(metrics.Reader, "timeout", 0.5)
+    ended = threading.Event()
+
+    def count() -> None:
+        while not ended.is_set():
+            telemetry.STAGE_DURATION.labels("busy", "ok").observe(0.1)
+            time.sleep(0)
+
+    counting = [threading.Thread(target=count) for _ in range(4)]
+    idle = [socket.create_connection(page) for _ in range(50)]
+    with socket.create_connection(page) as leaving:
+        leaving.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+    for thread in counting:
+        thread.start()
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as reply:
-            assert b"radrag_stage_duration_seconds" in reply.read()
+        seen = [added(read(page), "radrag_stage_duration_seconds_count", {"stage": "busy"}) for _ in range(5)]
     finally:
-        stop()
+        ended.set()
+        for thread in counting:
+            thread.join()
+    assert seen == sorted(seen)
+    for connection in idle:
+        connection.settimeout(20)
+        assert connection.recv(1) == b"", "a connection that says nothing is closed"
+        connection.close()
+    assert "Traceback" not in capfd.readouterr().err
