@@ -15,7 +15,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: docs eval judge test-judge bench-ingest faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: docs eval judge test-judge bench-ingest bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -93,8 +93,10 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	@$(PROVE) RADRAG_TEST_KILL_MODEL=e5_small $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_SOAK=500 $(RUN) -m pytest -q tests/ingest/test_soak.py
 	@RADRAG_TEST_STREAM_KILLS=30 $(RUN) -m pytest -q tests/integration/test_killed_generator.py
-	@RADRAG_TEST_IMAGES="gateway retrieval ingest" $(RUN) -m pytest -q tests/deploy/test_images.py -k builds
-	@RADRAG_TEST_BUNDLE=1 $(RUN) -m pytest -q tests/cli/test_bundle.py -k no_route
+	@$(PROVE) RADRAG_TEST_IMAGES="gateway retrieval ingest ingest-ray model-server model-server-gpu" \
+	    $(RUN) -m pytest -q tests/deploy/test_image_builds.py
+	@$(PROVE) RADRAG_TEST_BUNDLE=1 $(RUN) -m pytest -q tests/cli/test_bundle.py -k no_route
+	@$(MAKE) --no-print-directory bench-scaling
 	@for set in cranfield rumeddanet covidqa scifact; do \
 	    test -d ../shared/data/$$set || { echo "no ../shared/data/$$set: skipped"; continue; }; \
 	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \
@@ -119,6 +121,11 @@ bench-ingest: setup ## Pages per second by route, and how busy the embedder is
 bench-overhead: setup ## What logs, metrics, traces and audit cost the answer path
 	@$(RUN) -m benchmarks.overhead
 
+bench-scaling: setup ## Replicas under load, a second embedder, queues against a real Triton, the scale plan
+	@$(PROVE) $(RUN) -m pytest -q -s tests/integration/test_replicas.py tests/integration/test_separation.py \
+	    tests/benchmarks/test_queueing.py
+	@$(RUN) -m benchmarks.scaling --measure
+
 rules: environment ## Renew the Prometheus rules and the Grafana dashboards
 	@$(RUN) -m deploy.observability.rules
 	@$(RUN) -m deploy.observability.dashboards
@@ -130,7 +137,8 @@ prometheus:
 	@cli/prometheus.sh
 
 chart-test: setup helm ## Render the chart for six sets of values, check them against Kubernetes' schemas
-	@$(RUN) -m pytest -q tests/deploy/test_chart.py tests/deploy/test_compose.py tests/deploy/test_images.py
+	@$(RUN) -m pytest -q tests/deploy/test_chart.py tests/deploy/test_chart_values.py tests/deploy/test_cluster_chart.py \
+	    tests/deploy/test_compose.py tests/deploy/test_guide.py tests/deploy/test_images.py
 
 helm: environment
 	@cli/helm.sh $(RUN)

@@ -24,6 +24,9 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     except (bundle_install.WrongBundle, bundle_create.NotCollected) as error:
         screen.note(f"radrag: {error}")
         return Exit.FAILURE
+    except OSError as error:
+        screen.note(f"radrag: {error.filename}: {error.strerror}")
+        return Exit.FAILURE
     screen.text(f"installed in {given.prefix}: try .venv/bin/radrag demo there")
     return Exit.OK
 
@@ -45,7 +48,7 @@ def _create(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, s
             folder, version("radrag"), models, lambda what: screen.note(f"collecting: {what}")
         )
         folder.rename(target)
-    screen.text(f"{target} ({megabytes(size)})")
+    screen.text(f"{target} ({megabytes(size)}), {_mark(target)}")
     return Exit.OK
 
 
@@ -54,5 +57,10 @@ def _verify(bundle: Path, screen: Terminal) -> int:
     for line in lines:
         screen.note(line)
     if not lines:
-        screen.text(f"{bundle}: every file as its manifest says")
+        screen.text(f"{bundle}: every file as its manifest says, {_mark(bundle)}")
     return Exit.FAILURE if lines else Exit.OK
+
+
+def _mark(bundle: Path) -> str:
+    """The manifest's own sha256: the same on both sides when nobody made another bundle on the way."""
+    return f"manifest sha256 {bundle_install.digest(bundle / bundle_install.MANIFEST)}"

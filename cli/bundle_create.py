@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 
@@ -21,7 +21,7 @@ TESSDATA = Path("/usr/share/tesseract-ocr")
 LANGUAGES = ("eng", "rus", "osd")
 CONVERTED = ("model.onnx", "tokenizer.json", "limits.json")
 DEPLOY = ROOT / "deploy"
-SBOM = "sbom.cdx.json"
+SBOM, IMAGES = "sbom.cdx.json", "images.txt"
 
 
 class NotCollected(RuntimeError):
@@ -43,22 +43,37 @@ def create(folder: Path, version: str, models: Sequence[Path], said: Callable[[s
     weights(folder / "weights", models)
     ocr(folder / "ocr")
     chart(folder / "charts", version)
-    (folder / "images.txt").write_text("\n".join(images(version)) + "\n", encoding="ascii")
+    if not cluster(folder / "charts"):
+        said("without Qdrant's own chart: helm dependency build deploy/helm/cluster fetches it")
+    (folder / IMAGES).write_text("\n".join(images(version)) + "\n", encoding="ascii")
     return sealed(folder, version, commit)
 
 
 def sealed(folder: Path, version: str, commit: str) -> int:
     """Writes the bill of materials and the manifest, last: what is added later is noticed."""
-    found = sorted((folder / "wheels").rglob("*.whl"))
     (folder / SBOM).unlink(missing_ok=True)
     files = bundle_install.described(folder)
-    kept = {name: str(one["sha256"]) for name, one in files.items() if name.startswith("weights/")}
-    bill = json.dumps(bundle_sbom.bill(version, found, kept), indent=1).encode() + b"\n"
+    hashes = {name: str(one["sha256"]) for name, one in files.items()}
+    bill = json.dumps(_bill(folder, version, hashes), indent=1).encode() + b"\n"
     (folder / SBOM).write_bytes(bill)
     files[SBOM] = {"bytes": len(bill), "sha256": hashlib.sha256(bill).hexdigest()}
-    manifest = {"format": bundle_install.FORMAT, "version": version, "commit": commit, "files": files}
+    manifest = {
+        "format": bundle_install.FORMAT,
+        "version": version,
+        "commit": commit,
+        "machine": bundle_install.machine(),
+        "files": files,
+    }
     (folder / bundle_install.MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return sum(int(str(one["bytes"])) for one in files.values())
+
+
+def _bill(folder: Path, version: str, hashes: Mapping[str, str]) -> dict[str, object]:
+    wheels = {folder / name: sha for name, sha in hashes.items() if name.endswith(".whl")}
+    data = {name: sha for name, sha in hashes.items() if name.startswith(("weights/", "ocr/"))}
+    named = folder / IMAGES
+    listed = named.read_text(encoding="ascii").splitlines() if named.exists() else []
+    return bundle_sbom.bill(version, wheels, data, listed)
 
 
 def committed(file: Path) -> str:
@@ -126,13 +141,28 @@ def chart(folder: Path, version: str) -> None:
             tar.add(root / name, name, filter=_plain)
     (folder / f"radrag-{version}.tgz").write_bytes(gzip.compress(plain.getvalue(), mtime=0))
     shutil.copytree(root / "values", folder / "values")
-    shutil.copy2(root / "qdrant.values.yaml", folder)
+
+
+def cluster(folder: Path, source: Path = DEPLOY / "helm" / "cluster") -> bool:
+    """The chart of RadRAG with Qdrant, complete; False where Qdrant's own was not fetched."""
+    fetched = sorted((source / "charts").glob("qdrant-*.tgz"))
+    if fetched:
+        target = folder / "cluster"
+        (target / "charts").mkdir(parents=True)
+        for file in (source / "Chart.yaml", source / "values.yaml"):
+            shutil.copy2(file, target)
+        for file in (*fetched, *folder.glob("radrag-*.tgz")):
+            shutil.copy2(file, target / "charts")
+    return bool(fetched)
 
 
 def images(version: str) -> list[str]:
     """Every image that compose, its layers and the chart name, for `docker save` or a registry's mirror."""
     text = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
     found = set(re.findall(r"^ARG \w+_IMAGE=(\S+)", text, re.MULTILINE))
+    schema = json.loads((DEPLOY / "helm/radrag/values.schema.json").read_text(encoding="utf-8"))
+    own = schema["properties"]["image"]["properties"]["digests"]["propertyNames"]["enum"]
+    found |= {f"radrag/{one}:{version}" for one in own}
     for layer in sorted(DEPLOY.glob("compose*.yaml")):
         for service in yaml.safe_load(layer.read_text(encoding="utf-8"))["services"].values():
             image = service.get("image", "")

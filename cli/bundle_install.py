@@ -6,8 +6,11 @@ A bundle carries this file as install.py, since in a closed network nothing else
 """
 
 import hashlib
+import importlib.util
 import json
 import os
+import platform
+import posixpath
 import shutil
 import subprocess
 import sys
@@ -17,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 MANIFEST = "manifest.json"
-FORMAT = 1
+FORMAT = 2
 SOURCE = "source.tar"
 PYTHON = (3, 11)
 # Files that a converted model consists of, in the bundle and in the model repository.
@@ -35,11 +38,16 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def machine() -> str:
+    """What the packages of a bundle are for, as Linux x86_64."""
+    return f"{platform.system()} {platform.machine()}"
+
+
 def files(folder: Path) -> Iterator[str]:
-    """Every file below, as the manifest names them; the manifest itself left out."""
+    """Everything below that is no folder, as the manifest names it; the manifest itself left out."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name != MANIFEST:
+        if name != MANIFEST and (path.is_symlink() or not path.is_dir()):
             yield name
 
 
@@ -51,79 +59,138 @@ def described(folder: Path) -> dict[str, dict[str, object]]:
 
 def wrong(bundle: Path) -> list[str]:
     """A line for every file that is absent, superfluous or another. Raises WrongBundle without a manifest."""
-    expected = _manifest(bundle)
+    expected, _ = _manifest(bundle)
     there = set(files(bundle))
     lines = [f"{name} is absent" for name in sorted(expected.keys() - there)]
     lines += [f"{name} is not in the manifest" for name in sorted(there - expected.keys())]
-    for name in sorted(there & expected.keys()):
-        size, said = (bundle / name).stat().st_size, expected[name]
-        if size != said["bytes"]:
-            lines.append(f"{name} has {size} bytes, the manifest says {said['bytes']}")
-        elif digest(bundle / name) != said["sha256"]:
-            lines.append(f"{name} has another sha256 than the manifest says")
-    return lines
+    return lines + [
+        f"{name} {fault}"
+        for name in sorted(there & expected.keys())
+        if (fault := _fault(bundle / name, *expected[name]))
+    ]
 
 
-def _manifest(bundle: Path) -> dict[str, dict[str, object]]:
+def _fault(path: Path, size: int, sha256: str) -> str:
+    """What is wrong with a file; "" for nothing. A stick that fails shows only when it is read."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            return "is no plain file"
+        if path.stat().st_size != size:
+            return f"has {path.stat().st_size} bytes, the manifest says {size}"
+        return "" if digest(path) == sha256 else "has another sha256 than the manifest says"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+
+
+def _manifest(bundle: Path) -> tuple[dict[str, tuple[int, str]], str]:
+    """Size and sha256 by name, and the machine that the packages are for."""
     try:
         said = json.loads((bundle / MANIFEST).read_text(encoding="utf-8"))
-        expected: dict[str, dict[str, object]] = said["files"]
-    except (OSError, ValueError, KeyError) as error:
+        if said["format"] != FORMAT:
+            raise WrongBundle(f"{MANIFEST} has format {said['format']}, this program reads {FORMAT}")
+        expected = {
+            name: (int(one["bytes"]), str(one["sha256"])) for name, one in dict(said["files"]).items()
+        }
+        return expected, str(said["machine"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise WrongBundle(f"{bundle} is no bundle: {MANIFEST}: {type(error).__name__}") from None
-    if said.get("format") != FORMAT:
-        raise WrongBundle(f"{MANIFEST} has format {said.get('format')}, this program reads {FORMAT}")
-    return expected
 
 
 def install(bundle: Path, prefix: Path, environ: Mapping[str, str]) -> None:
-    """Verifies, then unpacks the project, builds both environments and the samples. Raises WrongBundle."""
-    if sys.version_info[:2] != PYTHON:
-        raise WrongBundle(
-            f"install needs Python 3.11, and this is {sys.version_info[0]}.{sys.version_info[1]}"
-        )
-    if prefix.exists() and any(prefix.iterdir()):
-        raise WrongBundle(f"{prefix} is not empty")
+    """Verifies, then unpacks the project, builds both environments and the samples. Raises WrongBundle.
+
+    What it began and could not end it takes away again.
+    """
+    _fits(bundle, prefix)
     if lines := wrong(bundle):
         raise WrongBundle("\n".join(lines))
+    made = prefix.exists()
+    try:
+        _installed(bundle, prefix, _offline(environ))
+    except BaseException as error:
+        _emptied(prefix, made)
+        if isinstance(error, OSError | tarfile.TarError | subprocess.CalledProcessError):
+            raise WrongBundle(f"not installed: {error}") from None
+        raise
+
+
+def _fits(bundle: Path, prefix: Path) -> None:
+    """Raises WrongBundle where the bundle cannot be installed, before anything is read or written."""
+    if sys.version_info[:2] != PYTHON:
+        version = ".".join(map(str, sys.version_info[:2]))
+        raise WrongBundle(f"install needs Python 3.11, and this is {version}")
+    if not importlib.util.find_spec("ensurepip"):
+        raise WrongBundle("install needs Python's ensurepip: Debian has it in python3.11-venv")
+    if prefix.exists() and (not prefix.is_dir() or any(prefix.iterdir())):
+        raise WrongBundle(f"{prefix} is not empty")
+    _, wanted = _manifest(bundle)
+    if wanted != machine():
+        raise WrongBundle(f"the bundle is for {wanted}, and this is {machine()}: create one there")
+
+
+def _installed(bundle: Path, prefix: Path, environ: Mapping[str, str]) -> None:
     _unpack(bundle / SOURCE, prefix)
     if (bundle / WEIGHTS).is_dir():
         shutil.copytree(bundle / WEIGHTS, prefix / CONVERTED, dirs_exist_ok=True)
     if (bundle / "ocr").is_dir():
         shutil.copytree(bundle / "ocr", prefix / "ocr")
-    offline = {
-        **environ,
+    _main(bundle, prefix, environ)
+    if (bundle / "wheels" / "models").is_dir():
+        _models(bundle, prefix, environ)
+
+
+def _emptied(prefix: Path, keep: bool) -> None:
+    """A folder that was there stays, as empty as it was."""
+    shutil.rmtree(prefix, ignore_errors=True)
+    if keep:
+        prefix.mkdir(exist_ok=True)
+
+
+def _offline(environ: Mapping[str, str]) -> dict[str, str]:
+    """pip with no index and no configuration of this machine's or user's."""
+    kept = {name: one for name, one in environ.items() if not name.startswith("PIP_")}
+    return kept | {
         "PIP_NO_INDEX": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_CONFIG_FILE": os.devnull,
     }
-    for name in [one for one in offline if one.startswith("PIP_") and one.endswith("INDEX_URL")]:
-        del offline[name]
-    _main(bundle, prefix, offline)
-    if (bundle / "wheels" / "models").is_dir():
-        _models(bundle, prefix, offline)
 
 
 def _unpack(file: Path, prefix: Path) -> None:
     with tarfile.open(file) as tar:
         for entry in tar:
-            if entry.name.startswith("/") or ".." in PurePosixPath(entry.name).parts:
+            if _leads_out(entry):
                 raise WrongBundle(f"{file.name}: {entry.name} leads out of the folder")
             tar.extract(entry, prefix)
+
+
+def _leads_out(entry: tarfile.TarInfo) -> bool:
+    """Whether a name, or what a link points to, is anything but a place below the folder."""
+    above = posixpath.dirname(entry.name) if entry.issym() else ""
+    names = [entry.name, *([posixpath.join(above, entry.linkname)] if entry.issym() or entry.islnk() else [])]
+    return entry.isdev() or any(
+        posixpath.isabs(name) or posixpath.normpath(name).split("/")[0] == ".." for name in names
+    )
 
 
 def _main(bundle: Path, prefix: Path, environ: Mapping[str, str]) -> None:
     venv.create(prefix / ".venv", with_pip=True)
     python = prefix / ".venv" / "bin" / "python"
     pip = [str(python), "-m", "pip", "install", "--quiet", "--no-deps"]
-    here = {**environ, "PIP_FIND_LINKS": str((bundle / "wheels" / "main").absolute())}
+    here = {**environ, "PIP_FIND_LINKS": _wheels(bundle, "main")}
     _run([*pip, "--requirement", str((bundle / "requirements-main.txt").absolute())], prefix, here)
     _run([*pip, "--no-build-isolation", "--editable", "."], prefix, here)
     (prefix / ".venv" / "stamp").touch()  # for make: there is nothing to install
 
 
+def _wheels(bundle: Path, name: str) -> str:
+    """A folder of packages for pip, which parts such a variable at spaces: sticks have names with some."""
+    return (bundle / "wheels" / name).absolute().as_uri()
+
+
 def _models(bundle: Path, prefix: Path, environ: Mapping[str, str]) -> None:
     python = prefix / ".venv" / "bin" / "python"
-    here = {**environ, "PIP_FIND_LINKS": str((bundle / "wheels" / "models").absolute())}
+    here = {**environ, "PIP_FIND_LINKS": _wheels(bundle, "models")}
     _run([str(python), "-m", "cli.model_environment"], prefix, here)
     _run([str(python), "-m", "samples.build"], prefix, here)
 

@@ -5,23 +5,29 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from cli.bundle_install import digest
 
-
-def bill(version: str, wheels: Iterable[Path], weights: Mapping[str, str]) -> dict[str, object]:
-    """`weights`: sha256 by file name. The same bundle gives the same bill: no date, no serial number."""
-    parts = sorted((_package(wheel) for wheel in wheels), key=lambda one: str(one["bom-ref"]))
+def bill(
+    version: str, wheels: Mapping[Path, str], data: Mapping[str, str], images: Iterable[str]
+) -> dict[str, object]:
+    """`wheels` and `data` (weights, OCR): sha256 by file. The same bundle gives the same bill: no date."""
+    parts = sorted(
+        (_package(wheel, sha) for wheel, sha in wheels.items()), key=lambda one: str(one["bom-ref"])
+    )
     unique = {str(one["bom-ref"]): one for one in parts}
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
         "metadata": {"component": {"type": "application", "name": "radrag", "version": version}},
-        "components": [*unique.values(), *(_weights(name, sha) for name, sha in sorted(weights.items()))],
+        "components": [
+            *unique.values(),
+            *(_data(name, sha) for name, sha in sorted(data.items())),
+            *({"type": "container", "bom-ref": f"image/{one}", "name": one} for one in sorted(images)),
+        ],
     }
 
 
-def _package(wheel: Path) -> dict[str, object]:
+def _package(wheel: Path, sha: str) -> dict[str, object]:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [
             one for one in archive.namelist() if one.count("/") == 1 and one.endswith(".dist-info/METADATA")
@@ -35,7 +41,7 @@ def _package(wheel: Path) -> dict[str, object]:
         "name": said["Name"],
         "version": said["Version"],
         "purl": place,
-        "hashes": [{"alg": "SHA-256", "content": digest(wheel)}],
+        "hashes": [{"alg": "SHA-256", "content": sha}],
     }
     if licence:  # a name; some packages put the whole text there
         one["licenses"] = [{"license": {"name": licence.strip().splitlines()[0][:120]}}]
@@ -47,10 +53,10 @@ def _classified(classifiers: Iterable[str]) -> str:
     return " AND ".join(names)
 
 
-def _weights(name: str, sha: str) -> dict[str, object]:
+def _data(name: str, sha: str) -> dict[str, object]:
     return {
-        "type": "machine-learning-model",
-        "bom-ref": f"weights/{name}",
+        "type": "machine-learning-model" if name.startswith("weights/") else "data",
+        "bom-ref": name,
         "name": name,
         "hashes": [{"alg": "SHA-256", "content": sha}],
     }

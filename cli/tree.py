@@ -1,6 +1,6 @@
 """What the README repeats of the code: its files in their own first words, and the table of settings.
 
-`make tree` writes both anew.
+`make tree` writes both anew, and the settings' names in the chart's schema.
 """
 
 import ast
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from cli import settings_table
+from cli import chart_settings, settings_table
 from cli.places import ROOT
 
 README = ROOT / "README.md"
@@ -98,7 +98,8 @@ def _linked(path: Path) -> bool:
 
 
 def main() -> None:
-    """Writes the lists into the README."""
+    """Writes the lists into the README, and the settings' names into the chart's schema."""
+    chart_settings.renew()
     README.write_text(written(README.read_text(encoding="utf-8"), tracked()), encoding="utf-8")
 
 

@@ -18,15 +18,21 @@ VALUES = sorted((ROOT / "deploy" / "helm" / "values").glob("*.yaml"))
 Object = dict[str, Any]
 
 
+def run(program: str, *words: str, folder: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    """Runs helm or kubectl with nothing of this user's, so that no cluster can be reached."""
+    ours = ROOT / "var" / "helm" / program
+    path = shutil.which(program) or (str(ours) if ours.exists() else None)
+    if path is None:
+        pytest.fail(f"{program} is missing: run `make helm`")
+    line, environ = [path, *words], {"PATH": os.defpath, "HOME": "/nonexistent"}
+    return subprocess.run(
+        line, env=environ, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
 def helm(*words: str) -> "subprocess.CompletedProcess[str]":
-    """Runs helm with nothing of this user's."""
-    ours = ROOT / "var" / "helm" / "helm"
-    program = shutil.which("helm") or (str(ours) if ours.exists() else None)
-    if program is None:
-        pytest.fail("helm is missing: run `make helm`")
-    environ = {"PATH": os.defpath, "HOME": "/nonexistent"}
-    line = [program, *words]
-    return subprocess.run(line, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    """Runs helm."""
+    return run("helm", *words)
 
 
 def template(*words: str) -> "subprocess.CompletedProcess[str]":

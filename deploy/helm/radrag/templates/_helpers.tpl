@@ -50,8 +50,19 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- if and $readers (or (not $v.store.catalogueSecret) (ne $v.ingest.persistence.accessMode "ReadWriteMany")) }}{{ fail "ingest.replicas above 1 needs store.catalogueSecret and ingest.persistence.accessMode ReadWriteMany" }}{{ end -}}
 {{- range $role, $model := $v.models -}}
 {{- if and $model.enabled $model.weights.folder (not (or $v.weights.claim $v.weights.create.enabled)) }}{{ fail (printf "models.%s.weights.folder needs weights.claim or weights.create" $role) }}{{ end -}}
-{{- if and (eq $model.autoscaling.kind "keda") (not $v.monitoring.prometheusUrl) }}{{ fail (printf "models.%s.autoscaling.kind keda needs monitoring.prometheusUrl" $role) }}{{ end -}}
+{{- include "radrag.checkScaler" (dict "root" $ "at" (printf "models.%s.autoscaling" $role) "its" $model.autoscaling) -}}
+{{- if and (eq $model.autoscaling.kind "hpa") (eq $model.autoscaling.signal "queueRatio") }}{{ fail (printf "models.%s.autoscaling.signal queueRatio needs kind keda; with hpa take pending" $role) }}{{ end -}}
+{{- if and (ne $role "generator") (eq $model.autoscaling.signal "streams") }}{{ fail (printf "models.%s.autoscaling.signal streams is the generator's: take queueRatio or pending" $role) }}{{ end -}}
+{{- if and (eq $model.image "generator-gpu") (ne $model.autoscaling.kind "none") (ne $model.autoscaling.signal "streams") }}{{ fail (printf "models.%s.autoscaling.signal must be streams: before vLLM nothing waits in Triton's queue" $role) }}{{ end -}}
 {{- end -}}
+{{- range $role := list "gateway" "retrieval" "ingest" -}}
+{{- include "radrag.checkScaler" (dict "root" $ "at" (printf "%s.autoscaling" $role) "its" (get $v $role).autoscaling) -}}
+{{- end -}}
+{{- end }}
+
+{{- define "radrag.checkScaler" -}}
+{{- if and (eq .its.kind "keda") (not .root.Values.monitoring.prometheusUrl) }}{{ fail (printf "%s.kind keda needs monitoring.prometheusUrl" .at) }}{{ end -}}
+{{- if gt (int .its.min) (int .its.max) }}{{ fail (printf "%s.min is above its max" .at) }}{{ end -}}
 {{- end }}
 
 {{- define "radrag.podSecurity" -}}
