@@ -2,13 +2,15 @@
 
 import argparse
 import importlib
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from cli import evaluate_arguments, evaluate_reading_arguments, places
+from cli import evaluate_arguments, evaluate_configuration, evaluate_reading_arguments, places
 from cli.exits import Exit
 from cli.terminal import Terminal
+from evaluation import measures
 from evaluation.calibrate import KEEP, NoThreshold
 from evaluation.jsonl import DatasetError
 from evaluation.tally import REQUIRABLE
@@ -20,9 +22,9 @@ SAMPLES = places.ROOT / "samples"
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Reads the words after `eval` and runs the measurement they name."""
-    inner = parsed(given.words)
-    command = importlib.import_module(inner.module)
     try:
+        inner = configured(given.words)
+        command = importlib.import_module(inner.module)
         return int(await command.run(inner, screen, environ))
     except DatasetError as error:
         screen.note(f"radrag eval: {error}")
@@ -36,9 +38,25 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     """The arguments after `eval`. Exits with status 2 and a usage line when they are wrong."""
     top = parser()
     given = top.parse_args(words)
+    given.command = shlex.join(["radrag", "eval", *words])  # what redoes a result stands beside it
     if getattr(given, "distractors", 0) and not given.distractors_from:
         top.error("--distractors needs --distractors-from FOLDER")
+    if getattr(given, "mixed", False) and given.split_topics:
+        top.error("--mixed gives each set its topic, --split-topics spreads one: not both")
+    if not getattr(given, "mixed", True) and len(given.dataset) > 1:
+        top.error("several data sets are measured together with --mixed")
     return given
+
+
+def configured(words: Sequence[str]) -> argparse.Namespace:
+    """As `parsed`; a file named by --config speaks first, the words after it win. Raises DatasetError."""
+    given = parsed(words)
+    if getattr(given, "config", None) is None:
+        return given
+    more, settings = evaluate_configuration.configured(given.config, words)
+    whole = parsed([words[0], *more, *words[1:]])
+    whole.settings, whole.command = settings, given.command
+    return whole
 
 
 def parser() -> argparse.ArgumentParser:
@@ -56,9 +74,18 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _retrieval(commands: Commands) -> None:
-    command = commands.add_parser("retrieval", help="BM25, dense, fusion and reranker on a BEIR folder")
-    command.set_defaults(module="cli.evaluate_retrieval")
-    command.add_argument("dataset", type=Path, help="folder with corpus.jsonl, queries.jsonl and qrels")
+    command = commands.add_parser("retrieval", help="BM25, dense, fusion and reranker on a data set")
+    command.set_defaults(module="cli.evaluate_retrieval", settings={})
+    command.add_argument(
+        "dataset", type=Path, nargs="+",
+        help="folder with corpus.jsonl, queries.jsonl and qrels, or with documents.jsonl and questions.jsonl",
+    )  # fmt: skip
+    command.add_argument(
+        "--mixed", action="store_true", help="all sets given, or all below the folder, one per topic"
+    )
+    command.add_argument(
+        "--config", type=Path, metavar="FILE", help="YAML as in evaluation/grids, one configuration"
+    )
     command.add_argument("--split", default="", help="test, train, … where the set has splits")
     command.add_argument(
         "--split-topics", choices=("hash", "kmeans"), default="", help="spread the documents over the topics"
@@ -73,8 +100,21 @@ def _retrieval(commands: Commands) -> None:
     command.add_argument(
         "--depth", type=int, default=0, metavar="N", help="children per leg and topic, and in all"
     )
-    command.add_argument("--measure", action="append", default=[], help="ir_measures name; repeatable")
+    command.add_argument(
+        "--contexts", type=int, default=0, metavar="N", help="parents that the generator would be given"
+    )
+    command.add_argument(
+        "--words", choices=("radrag", "english", "russian"), default="radrag",
+        help="how BM25 cuts words: ours, or the stock way of one language",
+    )  # fmt: skip
+    command.add_argument(
+        "--measure", action="append", type=_measure, default=[], metavar="NAME",
+        help="as ir_measures has it, or ChildSpan@k, ParentSpan@k, SpanRecall@k, SpanPrecision@k, SpanIoU@k",
+    )  # fmt: skip
     command.add_argument("--no-reranker", action="store_true")
+    command.add_argument(
+        "--per-query", type=Path, metavar="FILE", help="write each question's values as JSONL"
+    )
     command.add_argument("--at-once", type=int, default=4, metavar="N", help="calls running at once (4)")
     command.add_argument("--json", action="store_true", help="print JSON")
 
@@ -161,6 +201,12 @@ def _questions(command: argparse.ArgumentParser, name: str) -> None:
     command.add_argument(
         "--samples", type=Path, default=places.ROOT / "var" / "samples", metavar="FOLDER", help="as built"
     )
+
+
+def _measure(text: str) -> str:
+    if not measures.known(text):  # now, not after an hour of work
+        raise argparse.ArgumentTypeError(f"{text!r} is no measure")
+    return text
 
 
 def _requirement(text: str) -> tuple[str, float]:

@@ -3,24 +3,24 @@
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import replace
 from pathlib import Path
 
-from cli import evaluate, evaluate_retrieval
+from cli import evaluate, evaluate_configuration, evaluate_retrieval
 from cli.exits import Exit
 from cli.terminal import Terminal
 from evaluation import ablation, figures, report
 from evaluation.ablation import Cell, Grid
 from evaluation.jsonl import DatasetError
-from radrag.settings import SettingError, Settings
-
-OPTIONS = ("chunking", "pooling", "overlap", "fusion", "depth", "split_topics", "no_reranker")
-SETTINGS = tuple(field.name for field in fields(Settings))
+from radrag.settings import SettingError
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Runs the cells that have no result yet, then writes table.md and forest.png beside the results."""
-    grid = ablation.read(given.grid, {*OPTIONS, *SETTINGS})
+    grid = ablation.read(given.grid, evaluate_configuration.KNOWN)
+    if given.dataset:
+        grid = replace(grid, datasets=tuple(map(str, given.dataset)), split=given.split)
+    grid = replace(grid, limit=given.limit or grid.limit)
     given.out.mkdir(parents=True, exist_ok=True)
     for cell in grid.cells:  # a typing error is found before an hour of work
         _asked(cell, grid)
@@ -40,10 +40,14 @@ async def _result(
     cell: Cell, grid: Grid, given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]
 ) -> dict[str, object]:
     kept = given.out / f"{cell.key(grid)}.json"
+    asked = _asked(cell, grid)
     if kept.exists():
-        return dict(json.loads(kept.read_text(encoding="utf-8")))
+        result = dict(json.loads(kept.read_text(encoding="utf-8")))
+        if result["data_sha256"] == evaluate_retrieval.dataset(asked).sha256:
+            return result
+        screen.note(f"{cell.name}: the data has changed, it is measured again")
     try:
-        asked, around = _asked(cell, grid), {**environ, **_environment(cell)}
+        around = {**environ, **evaluate_configuration.environment(cell.values)}
         values, _ = await evaluate_retrieval.measured(asked, screen, around)
     except SettingError as error:
         raise DatasetError(given.grid, 0, f"cell {cell.name!r}: {error}") from None
@@ -57,20 +61,14 @@ async def _result(
 
 def _asked(cell: Cell, grid: Grid) -> argparse.Namespace:
     """The words of `radrag eval retrieval` that this cell stands for."""
-    words = ["retrieval", grid.dataset, f"--split={grid.split}", f"--limit={grid.limit}"]
+    words = ["retrieval", *grid.datasets, f"--split={grid.split}", f"--limit={grid.limit}"]
+    words += ["--mixed"] if len(grid.datasets) > 1 else []
     words += [f"--measure={name}" for name in grid.measures]
-    for name, value in cell.values.items():
-        if name in OPTIONS and value not in (False, ""):
-            flag = f"--{name.replace('_', '-')}"
-            words.append(flag if value is True else f"{flag}={value}")
+    words += evaluate_configuration.words(cell.values)
     try:
-        return evaluate.parsed(words)
+        return evaluate.parsed([*words, "--json"])
     except SystemExit:  # argparse has said which option, and what it may be
-        raise DatasetError(Path(grid.dataset), 0, f"cell {cell.name!r} cannot be asked for") from None
-
-
-def _environment(cell: Cell) -> dict[str, str]:
-    return {f"RADRAG_{k.upper()}": str(v) for k, v in cell.values.items() if k not in OPTIONS}
+        raise DatasetError(Path(grid.datasets[0]), 0, f"cell {cell.name!r} cannot be asked for") from None
 
 
 def _plot(results: Mapping[str, Mapping[str, object]], grid: Grid, path: Path) -> None:

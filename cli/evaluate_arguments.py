@@ -94,6 +94,12 @@ def _ablate(commands: Commands) -> None:
     command.set_defaults(module="cli.evaluate_ablate")
     command.add_argument("grid", type=Path, help="YAML, as in evaluation/grids")
     command.add_argument("out", type=Path, help="folder of results; what is in it is not run again")
+    command.add_argument(
+        "--dataset", type=Path, action="append", metavar="FOLDER",
+        help="instead of the grid's; repeatable: they are mixed",
+    )  # fmt: skip
+    command.add_argument("--split", default="", help="of that data set")
+    command.add_argument("--limit", type=int, default=0, metavar="N", help="ask only N questions of each set")
 
 
 def _gate(commands: Commands) -> None:

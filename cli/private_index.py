@@ -25,8 +25,8 @@ GENERATION, EDITION, EVERYTHING = "evaluation", "0" * 32, ()
 class PrivateIndex:
     """Children by topic, searched by both legs. `each` is how many children a leg takes from a topic."""
 
-    def __init__(self, folder: Path, each: int) -> None:
-        self._store, self._bm25, self._each = EdgeStore(folder), Bm25(), each
+    def __init__(self, folder: Path, each: int, bm25: Bm25 | None = None) -> None:
+        self._store, self._bm25, self._each = EdgeStore(folder), bm25 or Bm25(), each
         self._topics: list[str] = []
         self._frequencies = Frequencies()
 

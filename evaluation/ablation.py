@@ -25,7 +25,7 @@ class Cell:
 
     def key(self, grid: "Grid") -> str:
         """What its result is kept under: another question or configuration is another file."""
-        asked = [grid.dataset, grid.split, grid.limit, list(grid.measures), self.values]
+        asked = [list(grid.datasets), grid.split, grid.limit, list(grid.measures), self.values]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -33,7 +33,7 @@ class Cell:
 class Grid:
     """A file's cells, all on the same questions."""
 
-    dataset: str
+    datasets: tuple[str, ...]  # several are mixed
     split: str
     limit: int
     measures: tuple[str, ...]
@@ -44,30 +44,69 @@ def read(path: Path, known: Collection[str]) -> Grid:
     """Reads a grid. `known` are the names a cell may set. Raises DatasetError naming what it does not know.
 
     `settings` hold in every cell; `each` is crossed, name by name; `cells` are single ones, with a `name`.
+    `dataset` is a folder, or a list of folders, which are mixed.
     """
+    given = _given(path)
+    named = given.get("dataset")
+    datasets = [named] if isinstance(named, str) else named
+    if not isinstance(datasets, list) or not datasets or not all(isinstance(one, str) for one in datasets):
+        raise DatasetError(path, 0, "needs dataset: a folder, or a list of them")
+    cells, limit = _cells(path, given, known), given.get("limit", 0)
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+        raise DatasetError(path, 0, f"limit is {limit!r}, not a number of questions")
+    return Grid(tuple(datasets), str(given.get("split", "")), limit, _measures(path, given), cells)
+
+
+def configuration(path: Path, known: Collection[str]) -> tuple[list[str], Values]:
+    """The measures and the values of a file with one cell; its data set, if any, is not looked at."""
+    given = _given(path)
+    cells = _cells(path, given, known)
+    if len(cells) != 1:
+        raise DatasetError(path, 0, f"has {len(cells)} configurations; `radrag eval ablate` runs them all")
+    return list(_measures(path, given)) if "measures" in given else [], cells[0].values
+
+
+def _given(path: Path) -> Mapping[str, object]:
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
+        given = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise DatasetError(path, 0, f"cannot be read ({type(error).__name__})") from None
-    if not isinstance(given, dict) or not isinstance(given.get("dataset"), str):
-        raise DatasetError(path, 0, "needs dataset: a folder")
-    if strange := set(given) - KEYS:
-        raise DatasetError(path, 0, f"{sorted(strange)[0]!r} is none of {', '.join(sorted(KEYS))}")
-    cells = _cells(given)
+    if not isinstance(given, dict):
+        raise DatasetError(path, 0, "is not a mapping of names")
+    if strange := sorted(map(str, set(given) - KEYS)):
+        raise DatasetError(path, 0, f"{strange[0]!r} is none of {', '.join(sorted(KEYS))}")
+    return given
+
+
+def _measures(path: Path, given: Mapping[str, object]) -> tuple[str, ...]:
+    measures = given.get("measures", ["nDCG@10", "P@1", "R@5"])
+    if not isinstance(measures, list) or not measures:
+        raise DatasetError(path, 0, "measures is not a list of names")
+    return tuple(map(str, measures))
+
+
+def _cells(path: Path, given: Mapping[str, object], known: Collection[str]) -> tuple[Cell, ...]:
+    cells = _made(path, given)
+    names = [cell.name for cell in cells]
     for cell in cells:
-        if unknown := set(cell.values) - set(known):
-            raise DatasetError(path, 0, f"cell {cell.name!r}: {sorted(unknown)[0]!r} is no setting or option")
-    measures = tuple(map(str, given.get("measures", ["nDCG@10", "P@1", "R@5"])))
-    return Grid(given["dataset"], str(given.get("split", "")), int(given.get("limit", 0)), measures, cells)
+        if unknown := sorted(set(cell.values) - set(known)):
+            raise DatasetError(path, 0, f"cell {cell.name!r}: {unknown[0]!r} is no setting or option")
+        if names.count(cell.name) > 1:
+            raise DatasetError(path, 0, f"two cells are named {cell.name!r}")
+    return cells
 
 
-def _cells(given: Mapping[str, object]) -> tuple[Cell, ...]:
-    fixed, each, single = (given.get(name) or {} for name in ("settings", "each", "cells"))
-    assert isinstance(fixed, dict)
-    assert isinstance(each, dict)
+def _made(path: Path, given: Mapping[str, object]) -> tuple[Cell, ...]:
+    fixed, each, single = given.get("settings") or {}, given.get("each") or {}, given.get("cells") or []
+    if not isinstance(fixed, dict):
+        raise DatasetError(path, 0, "settings is not a mapping")
+    if not isinstance(each, dict) or not all(isinstance(values, list) for values in each.values()):
+        raise DatasetError(path, 0, "each is not a mapping of names to lists")
+    if not isinstance(single, list) or not all(isinstance(one, dict) for one in single):
+        raise DatasetError(path, 0, "cells is not a list of mappings")
     crossed = [dict(zip(each, values, strict=True)) for values in product(*each.values())] if each else []
     cells = [Cell(" ".join(f"{k}={v}" for k, v in one.items()), fixed | one) for one in crossed]
-    for one in single if isinstance(single, list) else []:
+    for one in single:
         values = {name: value for name, value in one.items() if name != "name"}
         cells.append(Cell(str(one.get("name", values)), fixed | values))
     return tuple(cells or [Cell("as set", dict(fixed))])

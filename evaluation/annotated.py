@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.datasets import Dataset, Document, Span, canonical
+from evaluation.datasets import Dataset, Document, Query, Span, canonical
 from evaluation.evidence import Evidence
 from evaluation.jsonl import DatasetError, Row, rows
 from evaluation.normalised import Normalised
@@ -74,6 +74,30 @@ def load(folder: Path) -> AnnotatedSet:
     digest = hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in paths))
     documents = [Document(one.id, canonical(one.title), canonical(one.text)) for one in raw.values()]
     return AnnotatedSet(folder.resolve().name, documents, list(questions.values()), digest.hexdigest())
+
+
+def as_dataset(found: AnnotatedSet) -> Dataset:
+    """The set as retrieval is measured on it: the answerable questions, their evidence's documents as truth.
+
+    Raises DatasetError when none is answerable.
+    """
+    asked = [question for question in found.questions if question.answerable]
+    if not asked:
+        raise DatasetError(Path(found.name), 0, "has no answerable question")
+    return Dataset(
+        name=found.name,
+        split="",
+        documents=found.documents,
+        queries=[Query(one.id, one.text, (), one.evidence, _groups(one)) for one in asked],
+        qrels={one.id: {span.document: 1 for path in one.evidence for span in path} for one in asked},
+        sha256=found.sha256,
+        unjudged_queries=len(found.questions) - len(asked),
+    )
+
+
+def _groups(one: Annotated) -> tuple[tuple[str, str], ...]:
+    named = (("topic", one.topic), ("language", one.language), ("complexity", str(one.complexity)))
+    return tuple((kind, value) for kind, value in named if value)
 
 
 def of_beir(dataset: Dataset) -> AnnotatedSet:

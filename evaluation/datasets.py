@@ -20,6 +20,7 @@ class Document:
     id: str
     title: str
     text: str
+    part: str = ""  # the set it came from, where several are mixed
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,22 @@ class Span:
 
 @dataclass(frozen=True)
 class Query:
-    """A question; `answers` are places any one of which answers it (none where the set gives none)."""
+    """A question; `answers` are places any one of which answers it (none where the set gives none).
+
+    `evidence` says more where an answer needs several places: alternatives, each the places it needs.
+    `groups` are what results are told apart by: set, topic, language, complexity.
+    """
 
     id: str
     text: str
     answers: tuple[Span, ...] = ()
+    evidence: tuple[tuple[Span, ...], ...] = ()
+    groups: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def paths(self) -> tuple[tuple[Span, ...], ...]:
+        """The evidence as alternatives, whichever way the set gives it."""
+        return self.evidence or tuple((span,) for span in self.answers)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Retrieval measures by their ir_measures names (nDCG@10, R@5, RR@10, P@1), with bootstrap intervals.
 
-Span measures are ours, since they look at places, not at documents: `Span@k` is 1 for a question when one
-of the first k passages holds one of its answers whole.
+Span measures are ours, since they look at places, not at documents: `Span@k` is 1 for a question when the
+first k passages hold the spans of one of its alternatives, each whole in one passage.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,10 @@ Qrels = Mapping[str, Mapping[str, int]]
 PerQuery = dict[str, dict[str, float]]
 """Measure name → query id → value."""
 
-DEFAULT = ("nDCG@10", "RR@10", "P@1", "R@5", "R@13")
+OURS = re.compile(r"(ChildSpan|ParentSpan|SpanRecall|SpanPrecision|SpanIoU)@([1-9][0-9]{0,2})")
+"""The evidence measures, which ir_measures does not have."""
+
+DEFAULT = ("nDCG@10", "RR@10", "P@1", "R@5", "R@13", "Rprec")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,14 @@ class Mean:
     mean: float
     low: float
     high: float
+
+
+def known(name: str) -> bool:
+    """Whether a measure can be computed: by ir_measures, or one of ours."""
+    try:
+        return bool(OURS.fullmatch(name) or ir_measures.parse_measure(name))
+    except (NameError, ValueError, KeyError, TypeError):  # what its parser raises for other names
+        return False
 
 
 def per_query(rankings: Rankings, qrels: Qrels, names: Sequence[str] = DEFAULT) -> PerQuery:
@@ -41,13 +53,17 @@ def per_query(rankings: Rankings, qrels: Qrels, names: Sequence[str] = DEFAULT) 
     return values
 
 
-def span_hits(
-    places: Mapping[str, Sequence[Span]], answers: Mapping[str, Sequence[Span]], k: int
+def held(
+    places: Mapping[str, Sequence[Span]], evidence: Mapping[str, Sequence[Sequence[Span]]], k: int
 ) -> dict[str, float]:
-    """1.0 for each query of which one of the first k places holds an answer whole, else 0.0."""
+    """1.0 for each query with an alternative every span of which one of the first k places holds whole."""
+
+    def found(query: str, span: Span) -> bool:
+        return any(holds(place, span) for place in places.get(query, ())[:k])
+
     return {
-        query: float(any(holds(place, span) for place in places.get(query, ())[:k] for span in spans))
-        for query, spans in answers.items()
+        query: float(any(all(found(query, span) for span in path) for path in paths))
+        for query, paths in evidence.items()
     }
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation import measures, topics
+from evaluation import measures, mixed, topics
 from evaluation.bounded import Progress, each, silent
 from evaluation.datasets import Dataset, Document, Query
 from evaluation.passages import Corpus, Parent
 from evaluation.ranking import FUSIONS, LEGS, Fuse, Legs, Ranking, Rerank, by_fusion, by_leg, reranked
-from evaluation.scoring import Rankings, ceiling, scored
+from evaluation.scoring import Rankings, Rows, Values, ceiling, grouped, means, valued
 
 Vectors = NDArray[np.float32]
 
@@ -47,22 +47,25 @@ class Product:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run is done. Topics after the first are used only when `split_topics` spreads the documents."""
+    """How a run is done. Topics after the first are used when `split_topics` spreads the documents, or when
+    the data set is a mixed one: then each of its sets has a topic."""
 
     topics: tuple[str, ...]
     split_topics: str = ""  # hash, kmeans, or empty: all in one collection
-    limit: int = 0  # questions asked; 0 is all of them
+    limit: int = 0  # questions asked, of each set; 0 is all of them
     candidates: int = 13
     fusion: str = "global"  # the one whose best candidates are reranked
+    contexts: int = 5  # parents that the generator is given
     measures: tuple[str, ...] = measures.DEFAULT
     at_once: int = 4
 
 
 @dataclass
 class Result:
-    """Measures by row (mean and interval), how much was indexed and asked, and where the seconds went."""
+    """Measures by row (mean and interval) over all questions and by `groups` of them, how much was indexed
+    and asked, and where the seconds went. `values` are those of each question."""
 
-    rows: dict[str, dict[str, measures.Mean]]
+    rows: Rows
     documents: int
     parents: int
     children: int
@@ -72,6 +75,8 @@ class Result:
     )  # share of questions an answer of which lies within one child; none: no spans
     whole_in_parent: float | None
     seconds: dict[str, float] = field(default_factory=dict)
+    groups: dict[str, Rows] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
 
 
 async def run(dataset: Dataset, product: Product, plan: Plan, progress: Progress = silent) -> Result:
@@ -82,8 +87,9 @@ async def run(dataset: Dataset, product: Product, plan: Plan, progress: Progress
     started = time.perf_counter()
     rankings = await _ask_all(dataset.queries, product, plan, corpus, progress)
     seconds["ask"] = time.perf_counter() - started
+    values = valued(rankings, dataset, corpus, plan.measures, plan.contexts)
     return Result(
-        rows=scored(rankings, dataset, corpus, plan.measures),
+        rows=means(values, dataset.qrels),
         documents=len(dataset.documents),
         parents=len(corpus.parents),
         children=len(corpus.children),
@@ -91,14 +97,20 @@ async def run(dataset: Dataset, product: Product, plan: Plan, progress: Progress
         whole_in_child=ceiling(dataset, [corpus.child_place(child) for child in corpus.children]),
         whole_in_parent=ceiling(dataset, [corpus.parent_place(parent) for parent in corpus.parents]),
         seconds={stage: round(took, 1) for stage, took in seconds.items()},
+        groups=grouped(values, dataset.queries),
+        values=values,
     )
 
 
 def _limited(dataset: Dataset, limit: int) -> Dataset:
-    """The data set with `limit` of its questions, drawn by their id's hash: the same ones every time."""
-    if not limit or limit >= len(dataset.queries):
+    """`limit` of the questions, of each set where several are mixed, drawn by their id's hash: the same ones
+    every time."""
+    if not limit:
         return dataset
-    drawn = sorted(dataset.queries, key=lambda query: hashlib.sha256(query.id.encode()).digest())[:limit]
+    by_set: dict[str, list[Query]] = defaultdict(list)
+    for query in sorted(dataset.queries, key=lambda one: hashlib.sha256(one.id.encode()).digest()):
+        by_set[dict(query.groups).get("set", "")].append(query)
+    drawn = [query for queries in by_set.values() for query in queries[:limit]]
     return replace(dataset, queries=drawn, qrels={query.id: dataset.qrels[query.id] for query in drawn})
 
 
@@ -110,7 +122,7 @@ async def _load(
     seconds["chunk"] = time.perf_counter() - started
     vectors = await _embedded(dataset, cut, product, plan.at_once, progress)
     seconds["embed"] = time.perf_counter() - started - seconds["chunk"]
-    placed = _topics(vectors, plan)
+    placed = _topics(dataset, vectors, plan)
     started = time.perf_counter()
     await product.index(
         [Indexed(d, placed[d.id], cut[d.id], vectors[d.id]) for d in dataset.documents if cut[d.id]]
@@ -130,14 +142,14 @@ async def _embedded(
     return vectors
 
 
-def _topics(vectors: Mapping[str, list[Vectors]], plan: Plan) -> dict[str, str]:
+def _topics(dataset: Dataset, vectors: Mapping[str, list[Vectors]], plan: Plan) -> Mapping[str, str]:
     if plan.split_topics == "kmeans":
         means = np.stack([np.concatenate(rows).mean(axis=0) for rows in vectors.values()])
         units = (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
         return topics.by_kmeans(list(vectors), units, plan.topics)
     if plan.split_topics == "hash":
         return topics.by_hash(list(vectors), plan.topics)
-    return dict.fromkeys(vectors, plan.topics[0])
+    return mixed.by_part(dataset.documents, plan.topics)
 
 
 async def _ask_all(

@@ -50,7 +50,7 @@ class Words:
     """Cuts text into terms with one list of stop words."""
 
     def __init__(self, stop_words: frozenset[str]) -> None:
-        self._stop_words = stop_words
+        self.name, self.stop_words = NAME, stop_words
         self._english, self._russian = SnowballStemmer("english"), SnowballStemmer("russian")
 
     def terms(self, text: str) -> list[str]:
@@ -61,7 +61,7 @@ class Words:
         plain = unicodedata.normalize("NFKC", text).lower().replace("ё", "е")
         for match in _COMPOUND.finditer(_CLITIC.sub("", plain)):
             for word in _pieces(match[0]):
-                if len(word) <= LONGEST and word not in self._stop_words:
+                if len(word) <= LONGEST and word not in self.stop_words:
                     yield self._term(word)
 
     def _term(self, word: str) -> str:

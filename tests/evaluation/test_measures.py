@@ -53,15 +53,15 @@ def test_a_question_without_a_ranking_counts_as_nothing_found() -> None:
 
 def test_a_span_is_hit_only_where_one_place_holds_it_whole() -> None:
     places = {"q": [Span("a", 0, 10), Span("a", 10, 30)]}
-    assert measures.span_hits(places, {"q": [Span("a", 12, 30)]}, 2) == {"q": 1.0}
-    assert measures.span_hits(places, {"q": [Span("a", 12, 30)]}, 1) == {"q": 0.0}
-    assert measures.span_hits(places, {"q": [Span("a", 8, 12)]}, 2) == {"q": 0.0}
-    assert measures.span_hits(places, {"q": [Span("b", 0, 5)]}, 2) == {"q": 0.0}
+    assert measures.held(places, {"q": [[Span("a", 12, 30)]]}, 2) == {"q": 1.0}
+    assert measures.held(places, {"q": [[Span("a", 12, 30)]]}, 1) == {"q": 0.0}
+    assert measures.held(places, {"q": [[Span("a", 8, 12)]]}, 2) == {"q": 0.0}
+    assert measures.held(places, {"q": [[Span("b", 0, 5)]]}, 2) == {"q": 0.0}
 
 
 def test_one_of_several_answers_is_enough() -> None:
     places = {"q": [Span("a", 0, 10)]}
-    assert measures.span_hits(places, {"q": [Span("b", 0, 5), Span("a", 2, 3)]}, 1) == {"q": 1.0}
+    assert measures.held(places, {"q": [[Span("b", 0, 5)], [Span("a", 2, 3)]]}, 1) == {"q": 1.0}
 
 
 def test_the_interval_holds_the_mean_and_is_the_same_again() -> None:

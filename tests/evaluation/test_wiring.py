@@ -126,6 +126,10 @@ async def test_a_broken_data_set_is_a_usage_error_that_says_where(
         ["functional", "--distractors", "5000"],
         ["functional", "--markdown", "--json"],
         ["retrieval"],
+        ["retrieval", "one", "two"],
+        ["retrieval", "one", "two", "--mixed", "--split-topics", "hash"],
+        ["retrieval", "one", "--measure", "beauty@5"],
+        ["retrieval", "one", "--measure", "ChildSpan@0"],
     ],
 )
 def test_wrong_words_are_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
