@@ -20,29 +20,20 @@ from typing import TypeVar
 import qdrant_edge as qdrant
 
 from radrag.errors import Unavailable
+from retrieval import edge_terms
 from retrieval.bm25 import SparseVector
 from retrieval.completion import to_the_end
-from retrieval.store import (
-    HIT_FIELDS,
-    INTEGERS,
-    KEYWORDS,
-    Above,
-    Among,
-    AtMost,
-    Collection,
-    Hit,
-    Point,
-    Record,
-    Where,
-)
+from retrieval.edge_terms import Dense, Known
+from retrieval.line import Line
+from retrieval.store import Collection, Hit, Point, Record, Where
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-SCANNED_KILOBYTES = 100_000  # 65,000 vectors of 384 numbers: 15 ms a scan
 POINTS_A_WRITE = 64  # 7 ms with Python's lock held
 POINTS_A_FLUSH = 1000  # a flush takes 0.2 s; replaying 1,000 points at the next start takes 0.15 s
 PAGE = 1000
+MOST_KNOWN = 200_000  # points of a collection whose fields are remembered: 350 bytes each
 RESERVE = 128 * 1024 * 1024  # bytes of free disk below which nothing is written: two log segments and room
 
 
@@ -51,14 +42,16 @@ class EdgeStore:
 
     kind = "edge"
 
-    def __init__(self, folder: Path, reserve: int = RESERVE) -> None:
-        """Opens every shard. Raises Unavailable when another process has them open.
+    def __init__(self, folder: Path, reserve: int = RESERVE, dense: Dense = Dense()) -> None:  # noqa: B008
+        """Opens every shard and gives it the shape `dense`. Raises Unavailable while another process has it.
 
         Nothing is written while fewer than `reserve` bytes of the disk are free.
         """
-        self._folder, self._reserve = folder, reserve
+        self._folder, self._reserve, self._dense = folder, reserve, dense
         self._shards: dict[Collection, qdrant.EdgeShard] = {}
         self._unflushed: Counter[Collection] = Counter()
+        self._lines: dict[Collection, Line[qdrant.QueryRequest, list[Hit]]] = {}
+        self._known: dict[Collection, Known] = {}
         self._writer = ThreadPoolExecutor(1, "edge-writer")  # so that writes do not queue behind searches
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.glob("*/[!.]*/edge_config.json")):
@@ -69,7 +62,8 @@ class EdgeStore:
 
     def _open(self, collection: Collection) -> None:
         with _failures("opened"):
-            shard = qdrant.EdgeShard.load(str(self._path(collection)))
+            dimension = edge_terms.dimension(self._path(collection))
+            shard = qdrant.EdgeShard.load(str(self._path(collection)), self._dense.config(dimension))
             shard.optimize()
         self._shards[collection] = shard
 
@@ -88,8 +82,8 @@ class EdgeStore:
     def _create(self, collection: Collection, dimension: int) -> None:
         aside = self._folder / collection.generation / f".{collection.topic}"
         shutil.rmtree(aside, ignore_errors=True)
-        shard = qdrant.EdgeShard.create(str(aside), _config(dimension))
-        for field, schema in _schema():
+        shard = qdrant.EdgeShard.create(str(aside), self._dense.config(dimension))
+        for field, schema in edge_terms.schema():
             shard.update(qdrant.UpdateOperation.create_field_index(field, schema))
         shard.flush()
         shard.close()
@@ -102,8 +96,9 @@ class EdgeStore:
         shard = self._shard(collection)
         self._check_disk()
         for first in range(0, len(points), POINTS_A_WRITE):
-            some = [_point(point) for point in points[first : first + POINTS_A_WRITE]]
+            some = [edge_terms.point(point) for point in points[first : first + POINTS_A_WRITE]]
             await self._do("written", partial(shard.update, qdrant.UpdateOperation.upsert_points(some)))
+        self._known.setdefault(collection, {}).update(edge_terms.fields_of(points))
         self._unflushed[collection] += len(points)
 
     async def secure(self, collection: Collection) -> None:
@@ -119,15 +114,13 @@ class EdgeStore:
         self, collection: Collection, query: Sequence[float] | SparseVector, where: Where, limit: int
     ) -> list[Hit]:
         """See Store."""
-        request = qdrant.QueryRequest(
-            limit=limit,
-            query=_query(query),
-            filter=_filter(where),
-            with_payload=qdrant.PayloadSelector.Include(list(HIT_FIELDS)),
-        )
-        shard = self._shard(collection)
-        found = await _read("searched", lambda: shard.query(request))
-        return [Hit(score=point.score, **(point.payload or {})) for point in found]
+        self._shard(collection)
+        request = self._dense.request(query, where, limit)
+        return await self._lines.setdefault(collection, Line(partial(self._hits, collection))).ask(request)
+
+    async def _hits(self, collection: Collection, requests: Sequence[qdrant.QueryRequest]) -> list[list[Hit]]:
+        shard, known = self._shard(collection), self._known.setdefault(collection, {})
+        return await _read("searched", lambda: _found(shard, requests, known))
 
     async def fetch(self, collection: Collection, point_ids: Sequence[str]) -> list[Record]:
         """See Store."""
@@ -142,16 +135,23 @@ class EdgeStore:
 
     async def count(self, collection: Collection, where: Where) -> int:
         """See Store."""
-        shard, request = self._shard(collection), qdrant.CountRequest(exact=True, filter=_filter(where))
+        shard, request = (
+            self._shard(collection),
+            qdrant.CountRequest(exact=True, filter=edge_terms.filter_of(where)),
+        )
         return await _read("read", lambda: shard.count(request))
 
     async def delete(self, collection: Collection, where: Where) -> None:
         """See Store."""
-        await self._update(collection, qdrant.UpdateOperation.delete_points_by_filter(_filter(where)))
+        await self._update(
+            collection, qdrant.UpdateOperation.delete_points_by_filter(edge_terms.filter_of(where))
+        )
 
     async def set_valid_to(self, collection: Collection, where: Where, day: int) -> None:
         """See Store."""
-        operation = qdrant.UpdateOperation.set_payload_by_filter(_filter(where), {"valid_to": day})
+        operation = qdrant.UpdateOperation.set_payload_by_filter(
+            edge_terms.filter_of(where), {"valid_to": day}
+        )
         await self._update(collection, operation)
 
     def _check_disk(self) -> None:
@@ -183,6 +183,7 @@ class EdgeStore:
     async def drop(self, collection: Collection) -> None:
         """See Store."""
         shard = self._shards.pop(collection, None)
+        self._known.pop(collection, None)
         if shard is not None:
             await self._do("dropped", shard.close)
             await self._do("dropped", lambda: shutil.rmtree(self._path(collection)))
@@ -198,6 +199,18 @@ class EdgeStore:
     async def _do(self, what: str, work: Callable[[], T]) -> T:
         with _failures(what):
             return await to_the_end(asyncio.get_running_loop().run_in_executor(self._writer, work))
+
+
+def _found(shard: qdrant.EdgeShard, requests: Sequence[qdrant.QueryRequest], known: Known) -> list[list[Hit]]:
+    """The hits of some queries. Payloads are read of those points only that were never met before."""
+    lists = shard.query_batch(qdrant.QueryBatchRequest(list(requests)))
+    new = {point.id for points in lists for point in points} - known.keys()
+    if new:
+        if len(known) > MOST_KNOWN:
+            known.clear()
+            new = {point.id for points in lists for point in points}
+        known.update(edge_terms.fields(shard.retrieve(list(new), edge_terms.HIT, False)))
+    return [[Hit(point.score, *known[point.id]) for point in points if point.id in known] for points in lists]
 
 
 async def _read(what: str, work: Callable[[], T]) -> T:
@@ -232,55 +245,16 @@ def _kind(error: Exception) -> str:
     return next((kind for kind in _KINDS if kind in str(error)), type(error).__name__)
 
 
-def _config(dimension: int) -> qdrant.EdgeConfig:
-    return qdrant.EdgeConfig(
-        vectors={"dense": qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine)},
-        sparse_vectors={"bm25": qdrant.EdgeSparseVectorParams()},
-        optimizers=qdrant.EdgeOptimizersConfig(
-            indexing_threshold=SCANNED_KILOBYTES, deleted_threshold=0.5, vacuum_min_vector_number=10_000
-        ),
-    )
-
-
-def _schema() -> list[tuple[str, qdrant.PayloadSchemaType]]:
-    keywords = [(field, qdrant.PayloadSchemaType.Keyword) for field in KEYWORDS]
-    return keywords + [(field, qdrant.PayloadSchemaType.Integer) for field in INTEGERS]
-
-
-def _point(point: Point) -> qdrant.Point:
-    vectors: dict[str, list[float] | qdrant.SparseVector | list[list[float]]] = {}
-    if point.dense is not None:
-        vectors["dense"] = list(point.dense)
-    if point.bm25 is not None:
-        vectors["bm25"] = qdrant.SparseVector(list(point.bm25.indices), list(point.bm25.values))
-    return qdrant.Point(point.point_id, vectors, dict(point.payload))
-
-
-def _query(query: Sequence[float] | SparseVector) -> qdrant.Query:
-    if isinstance(query, SparseVector):
-        sparse = qdrant.SparseVector(list(query.indices), list(query.values))
-        return qdrant.Query.Nearest(sparse, using="bm25")
-    return qdrant.Query.Nearest(list(query), using="dense")
-
-
-def _filter(where: Where) -> qdrant.Filter:
-    return qdrant.Filter(must=[_condition(one) for one in where])
-
-
-def _condition(one: Among | AtMost | Above) -> qdrant.FieldCondition:
-    if isinstance(one, Among):
-        return qdrant.FieldCondition(one.field, match=qdrant.MatchAny(list(one.values)))
-    if isinstance(one, AtMost):
-        return qdrant.FieldCondition(one.field, range=qdrant.RangeFloat(lte=one.value))
-    return qdrant.FieldCondition(one.field, range=qdrant.RangeFloat(gt=one.value))
-
-
 def _scroll(shard: qdrant.EdgeShard, where: Where) -> Iterator[Record]:
     offset = None
     while True:
         found, offset = shard.scroll(
             qdrant.ScrollRequest(
-                offset=offset, limit=PAGE, filter=_filter(where), with_payload=True, with_vector=False
+                offset=offset,
+                limit=PAGE,
+                filter=edge_terms.filter_of(where),
+                with_payload=True,
+                with_vector=False,
             )
         )
         yield from (Record(str(point.id), point.payload or {}) for point in found)

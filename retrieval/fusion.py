@@ -4,6 +4,7 @@ score(id) = Σ weight / (k + rank) over the legs that found it, rank from 1 (Cor
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 
@@ -13,6 +14,8 @@ class Scored(NamedTuple):
     id: str
     score: float
 
+
+_SCORE = itemgetter(1)
 
 Legs: TypeAlias = Mapping[str, Sequence[Scored]]
 """What each leg found, in any order."""
@@ -42,8 +45,12 @@ class Rrf(NamedTuple):
 
 def ranked(found: Iterable[Scored]) -> list[Scored]:
     """Best first, ties by id, of equal ids only the best."""
+    # Two sorts by C take a third of the time of one by a lambda; the second keeps the first's order of ties.
+    best = sorted(sorted(found), key=_SCORE, reverse=True)
+    if len({one.id for one in best}) == len(best):
+        return best
     distinct: dict[str, Scored] = {}
-    for one in sorted(found, key=lambda one: (-one.score, one.id)):
+    for one in best:
         distinct.setdefault(one.id, one)
     return list(distinct.values())
 

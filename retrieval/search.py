@@ -9,6 +9,8 @@ store it asks.
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import cache
+from operator import attrgetter
 from typing import Protocol, TypeAlias, TypeVar
 
 from radrag.errors import InvalidArgument
@@ -28,6 +30,7 @@ Reading: TypeAlias = Callable[[str], AbstractAsyncContextManager[View]]
 DENSE, BM25 = "dense", "bm25"
 SPARE = 5  # asked for beyond what a leg needs, so that equal scores at its end are settled by id
 MOST = 20_000  # no leg asks for more
+_PASSAGE, _SCORE = attrgetter("passage_id"), attrgetter("score")
 
 
 class Wrap(Protocol):
@@ -58,7 +61,8 @@ class Searcher:
         wrap: Wrap = unwrapped,
     ) -> None:
         self._store, self._reading, self._bm25, self._topics = store, reading, bm25, topics
-        self._fuse, self._rrf, self._wrap, self._share = fuse, rrf, wrap, language_share
+        self._fuse, self._rrf, self._share = fuse, rrf, language_share
+        self._stage = cache(lambda name: wrap(name, self._full))
 
     async def search(self, question: Question) -> Found:
         """The parents that answer best. Raises FailedPrecondition for a generation made otherwise."""
@@ -96,7 +100,7 @@ class Searcher:
 
         async def leg(topic: str, name: str, languages: tuple[str, ...]) -> list[Hit]:
             kind, where = _kind(name), _where(question, languages)
-            full = self._wrap(f"{topic}.{name}", self._full)
+            full = self._stage(f"{topic}.{name}")
             return await full(Collection(generation.name, topic), vectors[kind], where, question, generation)
 
         found = iter(await asyncio.gather(*(leg(topic, *part) for topic in wanted for part in parts)))
@@ -129,7 +133,8 @@ class Searcher:
             hits = await self._store.nearest(collection, vector, where, limit)
             alive = _by_id(hit for hit in hits if _alive(hit, generation, collection.topic, question.day))
             if len(alive) >= wanted or len(hits) < limit or limit >= MOST:
-                return sorted(alive.values(), key=lambda hit: (-hit.score, hit.passage_id))[:wanted]
+                by_id = sorted(alive.values(), key=_PASSAGE)
+                return sorted(by_id, key=_SCORE, reverse=True)[:wanted]
             limit *= 2
 
     def _best(

@@ -6,7 +6,7 @@ Every verb raises `radrag.errors.Unavailable` when the store fails.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from retrieval.bm25 import SparseVector
 
@@ -68,8 +68,7 @@ Where: TypeAlias = tuple[Among | AtMost | Above, ...]
 """Conditions that must all hold; none means every point."""
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """A child that a leg found. `score` is the cosine of the dense leg, the BM25 score of the other."""
 
     score: float

@@ -1,0 +1,141 @@
+"""What a vector store is asked, in the terms of qdrant-edge; and how its dense vectors are kept and searched.
+
+Up to `scanned_kilobytes` of vectors a collection compares the question with every one; above, with those that
+a graph leads to. Compressed vectors lie beside the full ones and are compared in their place; the best of
+them, more than asked for, are compared again with the full ones, so a score is always the full vectors' own.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from sys import intern
+from typing import TypeAlias
+from uuid import UUID
+
+import qdrant_edge as qdrant
+
+from retrieval.bm25 import SparseVector
+from retrieval.store import HIT_FIELDS, INTEGERS, KEYWORDS, Above, Among, AtMost, Payload, Point, Where
+
+SCANNED_KILOBYTES = 100_000  # 65,000 vectors of 384 numbers: 15 ms a scan
+COMPRESSED_KILOBYTES = 1000  # less is not worth it
+OVERSAMPLING = {"none": 1.0, "int8": 2.0, "binary": 4.0}
+M, EF_CONSTRUCT = 16, 100
+HIT = qdrant.PayloadSelector.Include(list(HIT_FIELDS))
+
+Fields: TypeAlias = tuple[str, str, str, int, int]
+"""The values of HIT_FIELDS."""
+Known: TypeAlias = dict[int | UUID | str, Fields]
+"""They by point id: the same id never stands for other ones, unless it is written again."""
+
+
+@dataclass(frozen=True)
+class Dense:
+    """The shape of dense vectors: `compression` none, int8 or binary; sizes are those of the full vectors.
+
+    `ef`: candidates that a search of a graph keeps, 0 for the engine's own number.
+    """
+
+    compression: str = "none"
+    scanned_kilobytes: int = SCANNED_KILOBYTES
+    ef: int = 0
+
+    def config(self, dimension: int) -> qdrant.EdgeConfig:
+        """A collection of this shape."""
+        compressed = self.compression != "none"
+        return qdrant.EdgeConfig(
+            vectors={"dense": qdrant.EdgeVectorParams(size=dimension, distance=qdrant.Distance.Cosine)},
+            sparse_vectors={"bm25": qdrant.EdgeSparseVectorParams()},
+            hnsw_config=qdrant.HnswIndexConfig(M, EF_CONSTRUCT, self.scanned_kilobytes),
+            quantization_config=self._compressed(),
+            optimizers=qdrant.EdgeOptimizersConfig(
+                indexing_threshold=COMPRESSED_KILOBYTES if compressed else self.scanned_kilobytes,
+                deleted_threshold=0.5,
+                vacuum_min_vector_number=10_000,
+            ),
+        )
+
+    def request(self, query: Sequence[float] | SparseVector, where: Where, limit: int) -> qdrant.QueryRequest:
+        """The nearest `limit` points that meet the conditions."""
+        return qdrant.QueryRequest(
+            limit=limit,
+            query=_query(query),
+            filter=filter_of(where),
+            with_payload=False,
+            params=None if isinstance(query, SparseVector) else self._params(),
+        )
+
+    def _compressed(self) -> qdrant.ScalarQuantizationConfig | qdrant.BinaryQuantizationConfig | None:
+        if self.compression == "int8":
+            return qdrant.ScalarQuantizationConfig(qdrant.ScalarType.Int8, memory=qdrant.Memory.Pinned)
+        if self.compression == "binary":
+            return qdrant.BinaryQuantizationConfig(memory=qdrant.Memory.Pinned)
+        return None
+
+    def _params(self) -> qdrant.SearchParams:
+        compressed = self.compression != "none"
+        again = qdrant.QuantizationSearchParams(
+            ignore=not compressed, rescore=compressed, oversampling=OVERSAMPLING[self.compression]
+        )
+        return qdrant.SearchParams(hnsw_ef=self.ef or None, quantization=again)
+
+
+def fields(records: Iterable[qdrant.Record]) -> Known:
+    """What hits say beside their score, by point id."""
+    return {record.id: _fields(record.payload or {}) for record in records}
+
+
+def fields_of(points: Iterable[Point]) -> Known:
+    """The same of points as they are written; those without a vector are never hit."""
+    return {UUID(one.point_id): _fields(one.payload) for one in points if one.dense or one.bm25}
+
+
+def _fields(payload: Payload) -> Fields:
+    edition, passage_id, parent_id, start, end = (payload[field] for field in HIT_FIELDS)
+    # Many children have one edition, and some one parent.
+    return intern(str(edition)), str(passage_id), intern(str(parent_id)), int(str(start)), int(str(end))
+
+
+def dimension(folder: Path) -> int:
+    """The dimension of the collection that lies in a folder."""
+    told = json.loads((folder / "edge_config.json").read_text(encoding="utf-8"))
+    return int(told["vectors"]["dense"]["size"])
+
+
+def schema() -> list[tuple[str, qdrant.PayloadSchemaType]]:
+    """The payload indexes of a collection."""
+    keywords = [(field, qdrant.PayloadSchemaType.Keyword) for field in KEYWORDS]
+    return keywords + [(field, qdrant.PayloadSchemaType.Integer) for field in INTEGERS]
+
+
+def point(one: Point) -> qdrant.Point:
+    """A point to be written."""
+    vectors: dict[str, list[float] | qdrant.SparseVector | list[list[float]]] = {}
+    if one.dense is not None:
+        vectors["dense"] = list(one.dense)
+    if one.bm25 is not None:
+        vectors["bm25"] = qdrant.SparseVector(list(one.bm25.indices), list(one.bm25.values))
+    return qdrant.Point(one.point_id, vectors, dict(one.payload))
+
+
+def _query(query: Sequence[float] | SparseVector) -> qdrant.Query:
+    if isinstance(query, SparseVector):
+        sparse = qdrant.SparseVector(list(query.indices), list(query.values))
+        return qdrant.Query.Nearest(sparse, using="bm25")
+    return qdrant.Query.Nearest(list(query), using="dense")
+
+
+@lru_cache(64)  # one search asks every topic the same
+def filter_of(where: Where) -> qdrant.Filter:
+    """Conditions that must all hold."""
+    return qdrant.Filter(must=[_condition(one) for one in where])
+
+
+def _condition(one: Among | AtMost | Above) -> qdrant.FieldCondition:
+    if isinstance(one, Among):
+        return qdrant.FieldCondition(one.field, match=qdrant.MatchAny(list(one.values)))
+    if isinstance(one, AtMost):
+        return qdrant.FieldCondition(one.field, range=qdrant.RangeFloat(lte=one.value))
+    return qdrant.FieldCondition(one.field, range=qdrant.RangeFloat(gt=one.value))

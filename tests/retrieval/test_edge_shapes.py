@@ -1,0 +1,114 @@
+"""How dense vectors are kept: scores are the full vectors' own in every shape; what hits say is read once."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from retrieval import edge_store
+from retrieval.bm25 import SparseVector
+from retrieval.edge_store import EdgeStore
+from retrieval.edge_terms import Dense
+from retrieval.store import Among, Point
+from tests.retrieval.test_stores import HERE, POINTS, child
+
+DIMENSION, CHILDREN, NEAREST = 64, 600, 10
+
+
+def vectors() -> np.ndarray:
+    drawn = np.random.default_rng(7).standard_normal((CHILDREN, DIMENSION)).astype(np.float32)
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+def points() -> list[Point]:
+    plain = [child(f"n{number}", 1.0, 0.0, {number % 50: 1.0}) for number in range(CHILDREN)]
+    return [
+        Point(one.point_id, one.payload, tuple(row.tolist()), one.bm25)
+        for one, row in zip(plain, vectors(), strict=True)
+    ]
+
+
+async def filled(folder: Path) -> None:
+    store = EdgeStore(folder, 0)
+    await store.create(HERE, DIMENSION)
+    await store.write(HERE, points())
+    await store.close()
+
+
+# The part of the exact nearest that is found at least; independent directions are the hardest for one bit each.
+SHAPES = {
+    Dense("none", 1): 0.9,
+    Dense("int8"): 0.9,
+    Dense("binary"): 0.5,
+    Dense("int8", 1, 400): 0.9,
+    Dense("binary", 1, 400): 0.5,
+}
+
+
+@pytest.mark.parametrize(("shape", "least"), SHAPES.items(), ids=str)
+async def test_an_index_opened_in_another_shape_finds_the_nearest_with_their_own_cosines(
+    tmp_path: Path, shape: Dense, least: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrieval.edge_terms.COMPRESSED_KILOBYTES", 1)  # as if there were many
+    await filled(tmp_path)
+    store, asked = EdgeStore(tmp_path, 0, shape), vectors()[5]
+    hits = await store.nearest(HERE, asked.tolist(), (), NEAREST)
+    cosines = vectors() @ asked
+    assert hits[0].passage_id == "n5"
+    assert [hit.score for hit in hits] == pytest.approx(
+        [float(cosines[int(hit.passage_id[1:])]) for hit in hits], abs=1e-5
+    )
+    exact = {f"n{place}" for place in np.argsort(-cosines)[:NEAREST]}
+    assert len(exact & {hit.passage_id for hit in hits}) >= NEAREST * least
+    await store.close()
+
+
+async def test_what_a_hit_says_is_read_once_and_anew_when_its_point_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+    fields = edge_store.edge_terms.fields
+
+    def noted(records: Any) -> Any:
+        found = fields(records)
+        reads.append(len(found))
+        return found
+
+    monkeypatch.setattr("retrieval.edge_terms.fields", noted)
+    first = EdgeStore(tmp_path, 0)
+    await first.create(HERE, 2)
+    await first.write(HERE, POINTS)
+    await first.close()
+    store = EdgeStore(tmp_path, 0)
+    before = await store.nearest(HERE, (1.0, 0.0), (), 3)
+    assert await store.nearest(HERE, (1.0, 0.0), (), 3) == before
+    assert reads == [len(before)]
+    again = next(one for one in POINTS if one.payload["passage_id"] == before[0].passage_id)
+    await store.write(HERE, [Point(again.point_id, {**again.payload, "start": 77}, again.dense, again.bm25)])
+    assert (await store.nearest(HERE, (1.0, 0.0), (), 3))[0].start == 77
+    assert reads == [len(before)]
+    await store.close()
+
+
+async def test_legs_of_one_collection_asked_at_once_enter_the_engine_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered: list[int] = []
+    found = edge_store._found
+
+    def noted(shard: Any, requests: Any, known: Any) -> Any:
+        entered.append(len(requests))
+        return found(shard, requests, known)
+
+    monkeypatch.setattr(edge_store, "_found", noted)
+    store = EdgeStore(tmp_path, 0)
+    await store.create(HERE, 2)
+    await store.write(HERE, POINTS)
+    public = (Among("access_labels", ("public",)),)
+    legs = [(1.0, 0.0), (0.0, 1.0), SparseVector((8,), (1.0,))]
+    together = await asyncio.gather(*(store.nearest(HERE, leg, public, 3) for leg in legs))
+    assert entered == [3]
+    assert together == [await store.nearest(HERE, leg, public, 3) for leg in legs]
+    await store.close()
