@@ -1,18 +1,21 @@
-"""What each stage of an answer costs here, and how many servers a load needs.
+"""What each stage of an answer costs here, how many servers a load needs, and what it costs on GPUs.
 
 Costs are CPU seconds, which depend little on what else the machine does: `--measure` asks a Triton with the
 cpu profile's models one request at a time; without it the last run's figures are taken. The plan comes from
-the queueing simulation. Run: python -m benchmarks.scaling
+the queueing simulation, GPUs from what one answers (deploy/SCALING.md says where that is from).
+Run: python -m benchmarks.scaling
 """
 
 import argparse
 import asyncio
 import json
+import math
+import os
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
-from benchmarks.overhead import cpu
 from benchmarks.queueing import Stage, arrivals, latencies, needed, percentile
 from benchmarks.record import record
 from cli import places
@@ -26,6 +29,8 @@ TEXTS = sorted((places.ROOT / "samples" / "documents").rglob("*.md"))
 PARENT_CHARACTERS = 1200  # of a passage that is reranked: the samples' parents are about so long
 QUESTION = "What is the yearly occupational dose limit for the lens of the eye, number {}?"
 RATES = (1, 10, 100, 1000)  # questions per second
+# Questions per second of one GPU at 70 % busy: arithmetic, until a GPU of one's own was measured.
+GPU_RATES = {"generator": 11.0, "reranker": 36.0, "embedder": 1000.0}
 PATIENCE = 2.0  # times what an answer takes alone: how long one in twenty may take
 
 
@@ -74,10 +79,21 @@ async def _cost(server: TritonServer, work: Callable[[int], Awaitable[object]], 
     running = server.child.running()
     group = running.pid if running else 0
     await work(0)
-    before = cpu([], group)
+    before = spent(group)
     for number in range(1, requests + 1):
         await work(number)
-    return (cpu([], group) - before) / requests
+    return (spent(group) - before) / requests
+
+
+def spent(group: int) -> float:
+    """CPU seconds of all running processes of a group so far."""
+    ticks = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended while we looked
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[2]) == group:
+                ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def stages(costs: dict[str, float]) -> list[Stage]:
@@ -99,8 +115,26 @@ def plan(costs: dict[str, float]) -> str:
     return "\n".join(rows)
 
 
+def gpus(rate: float) -> dict[str, int]:
+    """GPUs of each role at so many questions per second: enough, and one to lose."""
+    return {role: math.ceil(rate / one) + 1 for role, one in GPU_RATES.items()}
+
+
+def cost() -> str:
+    """A Markdown table: GPUs for each rate, and their hours per 1,000 questions at that rate."""
+    rows = [
+        f"| questions/s | {' | '.join(GPU_RATES)} | GPU hours per 1,000 questions |",
+        "|---|---|---|---|---|",
+    ]
+    for rate in RATES:
+        wanted = gpus(rate)
+        hours = sum(wanted.values()) / rate / 3.6
+        rows.append(f"| {rate} | {' | '.join(map(str, wanted.values()))} | {hours:.2g} |")
+    return "\n".join(rows)
+
+
 def main() -> None:
-    """Measures when asked to, and prints the plan."""
+    """Measures when asked to, and prints the plan and the cost."""
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--measure", action="store_true")
     given.add_argument("--requests", type=int, default=20)
@@ -109,6 +143,7 @@ def main() -> None:
     if asked.measure:
         record(RESULT, {"cpu_seconds": asyncio.run(measured(asked.port, asked.requests))})
     print(plan(json.loads(RESULT.read_text(encoding="utf-8"))["cpu_seconds"]))
+    print(f"\n{cost()}")
 
 
 if __name__ == "__main__":
