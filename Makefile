@@ -8,14 +8,15 @@ PROTOS = $(shell cd protos && find . -name '*.proto' -printf '%P\n' | sort)
 UP ?= --insecure-dev
 EXTRAS := gateway,retrieval,ingest,evaluation,console,mcp
 # Tests that compute with PyTorch run in the model servers' environment; in the main one they skip.
-TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py extractive_alignment.py)
+TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py extractive_alignment.py \
+    device_faults.py)
 
 PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: docs eval judge test-judge bench-ingest bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: chromium languages docs eval judge test-judge bench-ingest bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,7 +29,7 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: check test-torch prometheus helm ## Everything CI runs: the checks, then all tests
+test: check test-torch prometheus helm chromium docs ## Everything CI runs: the checks, then all tests
 	@$(RUN) -m pytest -q
 
 test-torch: setup-torch
@@ -68,11 +69,11 @@ protos: .venv-protos/stamp environment ## Regenerate the stubs and the OpenAPI d
 	@.venv/bin/buf build --as-file-descriptor-set -o - | $(RUN) -m cli.contracts docs/reference.md
 
 docs: .venv-docs/stamp ## Build the documentation site into var/site
-	@.venv-docs/bin/mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet
 
 .venv-docs/stamp: pyproject.toml
 	@test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
-	@.venv-docs/bin/python $(PIP) install 'mkdocs-material>=9.7,<10'
+	@.venv-docs/bin/python $(PIP) install 'mkdocs-material>=9.7,<10' 'mkdocstrings[python]>=1,<2'
 	@touch $@
 
 protos-baseline: environment ## Accept today's contracts as what must not break
@@ -135,6 +136,13 @@ rules-test: setup prometheus ## promtool, a test for every alert, and replayed f
 
 prometheus:
 	@cli/prometheus.sh
+
+chromium:
+	@cli/chromium.sh
+
+languages: setup ## Stubs for Java, C#, Go and TypeScript, and their examples against the running stack
+	@examples/build.sh
+	@RADRAG_TEST_LANGUAGES=1 $(RUN) -m pytest -q tests/integration/test_languages.py
 
 chart-test: setup helm ## Render the chart for six sets of values, check them against Kubernetes' schemas
 	@$(RUN) -m pytest -q tests/deploy/test_chart.py tests/deploy/test_chart_values.py tests/deploy/test_cluster_chart.py \

@@ -11,7 +11,9 @@ async def total(address: str, name: str, **labels: str) -> float:
 
     def read() -> str:
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as page:
-            return str(page.read().decode())
+            # Parsed is only what is asked for: who measures milliseconds by this must not spend them here.
+            lines = str(page.read().decode()).splitlines(keepends=True)
+            return "".join(line for line in lines if line.startswith(name))
 
     return added(await asyncio.to_thread(read), name, labels)
 

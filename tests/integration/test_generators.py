@@ -322,6 +322,34 @@ async def test_it_answers_through_the_gateway(
         assert "".join(frame.text for frame in frames).count("[1]")
 
 
+@pytest.mark.parametrize("kind", ["gguf"])
+async def test_a_caller_who_leaves_stops_a_real_model_through_the_gateway_within_200_milliseconds(
+    kind: str, llama: TritonServer, stack: Stack, triton: TritonServer, tmp_path: Path
+) -> None:
+    """From the caller's cancel at the gateway to a model that writes no more, seen among Triton's metrics."""
+
+    async def seen(name: str, **labels: str) -> float:
+        return await total(llama.metrics, f"radrag_model_{name}", model="gguf", **labels)
+
+    async with generator_settings(kind, llama) as more:
+        settings = environ(tmp_path, triton.grpc, triton.grpc, llama.grpc, RADRAG_SOURCES="1", **more)
+        settings["RADRAG_RETRIEVAL_ADDRESS"] = stack.retrieval
+        async with gateway(settings) as address, AsyncClient(address, deadline=300) as client:
+            before = await seen("generated_tokens_total")
+            async with aclosing(client.stream(QUESTION, limits=pb.Limits(max_tokens=400))) as frames:
+                assert (await anext(frames)).HasField("sources")
+                while await seen("generated_tokens_total") < before + 3:
+                    await asyncio.sleep(0.005)
+                assert await seen("generations", state="running") == 1
+            left = time.monotonic()
+            while await seen("generations", state="running"):
+                assert time.monotonic() - left < 5, "it writes on"
+                await asyncio.sleep(0.005)
+            took = time.monotonic() - left
+    log.info("stopped %.0f ms after the caller left", took * 1000)
+    assert took < 0.2
+
+
 @asynccontextmanager
 async def generator_settings(kind: str, server: TritonServer | None) -> AsyncIterator[dict[str, str]]:
     """What names a generator of that kind in a gateway's environment."""

@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import TypeAlias
 
 import numpy as np
@@ -99,10 +100,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def settled(triton: TritonServer, seconds: float = 300) -> dict[str, tuple[str, str]]:
-    """Waits until every model is READY or has failed."""
+    """Waits until every model is READY or has failed; gives up when nothing has changed for so long."""
+    seen: dict[str, tuple[str, str]] = {}
     end = time.monotonic() + seconds
     while time.monotonic() < end and triton.child.running():
         states = index(triton)
+        if states != seen:
+            seen, end = states, time.monotonic() + seconds
         if len(states) == len(triton.models) and all(state != "LOADING" for state, _ in states.values()):
             return states
         time.sleep(0.5)
@@ -249,17 +253,19 @@ def joined(pieces: list[Piece]) -> str:
 
 
 async def test_a_cancel_between_tokens_stops_it_within_200_milliseconds(server: Server) -> None:
-    """Measured on the server: until the gauge of running answers, seen every few ms, is back at nothing."""
+    """Measured on the server: until the gauge of running answers, seen every few ms, is back at nothing. Of
+    five the middle one: what a busy machine adds to one is not the model's."""
     models = ModelServer(server.triton.grpc, "generator")
-    async with aclosing(
-        models.generate("gguf", prompt("Count to a thousand."), SAMPLING | {"max_tokens": 900})
-    ) as found:  # type: ignore[type-var]
-        for _ in range(3):
-            await anext(found)
-        assert await running(server) == 1
-    took = await stopped(server)
-    log.info("stopped %.0f ms after the cancel", took * 1000)
-    assert took < 0.2
+    took = []
+    for number in range(5):
+        text = prompt(f"Count to a thousand and {number}.")
+        async with aclosing(models.generate("gguf", text, SAMPLING | {"max_tokens": 900})) as found:  # type: ignore[type-var]
+            for _ in range(3 + number):
+                await anext(found)
+            assert await running(server) == 1
+        took.append(await stopped(server))
+    log.info("stopped %s ms after the cancel", ", ".join(f"{1000 * one:.0f}" for one in took))
+    assert median(took) < 0.2
     await models.close()
 
 

@@ -128,10 +128,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def settled(triton: TritonServer, seconds: float = 600) -> dict[str, tuple[str, str]]:
-    """Waits until every model is READY or has failed."""
+    """Waits until every model is READY or has failed; gives up when nothing has changed for so long."""
+    seen: dict[str, tuple[str, str]] = {}
     end = time.monotonic() + seconds
     while time.monotonic() < end and triton.child.running():
         states = index(triton)
+        if states != seen:
+            seen, end = states, time.monotonic() + seconds
         if len(states) == len(triton.models) and all(state != "LOADING" for state, _ in states.values()):
             return states
         time.sleep(0.5)

@@ -142,6 +142,16 @@ def test_a_configuration_of_no_sense_is_one_line(folder: Path, change: dict[str,
     assert re.search("cannot be loaded|missing tensors|is for nothing", refused(folder))
 
 
+def test_a_tokenizer_with_more_tokens_than_the_weights_is_refused(folder: Path) -> None:
+    """On a GPU the first text with such a token would end the process; on a CPU it would fail its batch."""
+    file = folder / "tokenizer.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    vocabulary = content["model"]["vocab"]
+    vocabulary["кость"] = last = max(vocabulary.values()) + 1
+    file.write_text(json.dumps(content), encoding="utf-8")
+    assert refused(folder) == f"the tokenizer has token {last}, the weights end with {last - 1}"
+
+
 SETTINGS = {
     "device": "cpu", "precision": "auto", "window": "512", "pass_tokens": "16384", "pooling": "cls",
     "alpha": "0.5", "dimension": "48", "prefix_query": "search_query: ",
@@ -153,6 +163,8 @@ SETTINGS = {
     ("change", "message"),
     [
         ({"window": "wide"}, "window is 'wide': it must be a whole number of at least 1"),
+        ({"window": "513"}, "window is 513: it must be "),
+        ({"window": "100"}, "window is 100: it must be "),
         ({"pass_tokens": "-5"}, "pass_tokens is '-5': it must be"),
         ({"pooling": "max"}, "pooling is 'max', known are cls, chunk, late, blend"),
         ({"alpha": "nan"}, "alpha is 'nan': it must be a number from 0 to 1"),

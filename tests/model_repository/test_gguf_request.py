@@ -30,6 +30,7 @@ def test_unsaid_parameters_are_vllms_defaults_not_llama_cpps(text: str) -> None:
     ("text", "message"),
     [
         ("{", "must be a JSON object"),
+        ("[" * 200_000, "must be a JSON object"),
         ("[]", "must be a JSON object"),
         ('{"secret": 1}', "has an unknown name"),
         ('{"max_tokens": 0}', r"sampling_parameters\.max_tokens must be a whole number"),

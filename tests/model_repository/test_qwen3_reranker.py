@@ -23,7 +23,9 @@ from qwen3_golden import Golden, WrongAnswer, check
 from qwen3_judgement import Judged, collapsed, score
 from qwen3_prompt import INSTRUCTION, InvalidPair, Prompts, WrongTokenizer
 from qwen3_reranker import Reranker
+from qwen3_start import started_reranker
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+from weights_manifest import Refused
 
 from cli.model_environment import MODEL_REPOSITORY
 from tests.model_repository.tiny_bundles import tiny_bundle
@@ -307,6 +309,16 @@ def test_sharing_is_chosen_by_measurement(reranker: Reranker) -> None:
     timing = reranker.measure(rows, repeats=1)
     assert reranker.share is (timing.shared < timing.whole)
     assert min(timing.shared, timing.whole) > 0
+
+
+@pytest.mark.parametrize("context", ["100", "40961"])
+def test_a_context_the_model_was_not_made_for_is_refused(folder: Path, context: str) -> None:
+    settings = {
+        "device": "cpu", "precision": "auto", "readout": "two_logits", "share_question": "never",
+        "pass_tokens": "16384", "instruction": INSTRUCTION, "context": context,
+    }  # fmt: skip
+    with pytest.raises(Refused, match=rf"^context is {context}: it must be \d+ to 40960$"):
+        started_reranker(folder, settings, 0)
 
 
 def test_another_architecture_and_missing_weights_are_refused(

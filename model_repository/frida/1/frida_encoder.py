@@ -11,9 +11,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import torch
+from device_faults import Faults
+from failures import halved
 from frida_tokens import FridaTokenizer, Tokens
-from local_model import Place, architecture, load
-from token_passes import halved, padded, passes
+from local_model import Place, architecture, load, require_vocabulary
+from token_passes import padded, passes
 from token_windows import Floats, Ints, stitched, windows
 from transformers import T5EncoderModel
 
@@ -53,13 +55,16 @@ class FridaEncoder:
         self.tokenizer = tokenizer
         self.window = window
         self.budget = budget
+        self.faults = Faults(model.device)
 
     @classmethod
     def load(cls, folder: Path, place: Place, window: int = WINDOW, budget: int = PASS_TOKENS) -> Self:
         """From config.json, model.safetensors and tokenizer.json. Raises CannotLoad or WrongTokenizer."""
         tokenizer = FridaTokenizer.load(folder / "tokenizer.json")
         architecture(folder, ARCHITECTURES)
-        return cls(load(T5EncoderModel, folder, place), tokenizer, window, budget)
+        model = load(T5EncoderModel, folder, place)
+        require_vocabulary(model, tokenizer.tokenizer)
+        return cls(model, tokenizer, window, budget)
 
     @property
     def dimension(self) -> int:
@@ -110,7 +115,9 @@ class FridaEncoder:
         states: dict[int, Floats] = {}
         for group in passes([len(row) for row in rows], self.budget):
             chosen = [rows[index] for index in group]
-            found = halved(lambda part: self._states(part, first_only), chosen, self._nothing)
+            found = halved(
+                lambda part: self._states(part, first_only), chosen, self._nothing, self.faults.judge
+            )
             states.update(zip(group, found, strict=True))
         return [states[index] for index in range(len(rows))]
 

@@ -5,21 +5,32 @@ from pathlib import Path
 
 import frida_golden
 from frida_embedder import Embedder, Pooling
-from frida_encoder import FridaEncoder
+from frida_encoder import WINDOW, FridaEncoder
 from frida_tokens import PREFIXES
 from local_model import CannotLoad, Place
-from model_settings import choice, share, whole
+from model_settings import WrongSetting, choice, share, whole
+from token_windows import OVERLAP
 
 
 def started_embedder(folder: Path, settings: Mapping[str, str], gpu: int) -> Embedder:
     """settings: config.pbtxt's parameters. Raises Refused."""
     place = Place(settings["device"], settings["precision"], gpu)
-    encoder = FridaEncoder.load(folder, place, whole(settings, "window"), whole(settings, "pass_tokens"))
+    window, budget = whole(settings, "window"), whole(settings, "pass_tokens")
+    encoder = FridaEncoder.load(folder, place, window, budget)
+    require_window(encoder)
     require_published(settings, encoder.dimension)
     pooling = Pooling(choice(settings, "pooling", list(Pooling)))
     embedder = Embedder(encoder, pooling, share(settings, "alpha"))
     frida_golden.check(embedder, folder / "golden.json", place.precision)
     return embedder
+
+
+def require_window(encoder: FridaEncoder) -> None:
+    """Beyond the trained length nobody knows what a vector is worth; too short, windows cannot overlap."""
+    frames = [encoder.tokenizer.tokens("a", prefix).prefix for prefix in PREFIXES.values()]
+    least = max(len(encoder.tokenizer.row(prefix, ())) for prefix in frames) + OVERLAP + 1
+    if not least <= encoder.window <= WINDOW:
+        raise WrongSetting(f"window is {encoder.window}: it must be {least} to {WINDOW}")
 
 
 def require_published(settings: Mapping[str, str], dimension: int) -> None:

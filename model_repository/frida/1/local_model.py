@@ -15,6 +15,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
 import torch
+from tokenizers import Tokenizer
 from transformers import PreTrainedModel
 from transformers.utils import logging as transformers_logging
 from weights_manifest import Refused
@@ -122,6 +123,13 @@ def require_finite(model: PreTrainedModel) -> None:
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
             raise CannotLoad(f"the weights hold a value that is not finite, in {name}")
+
+
+def require_vocabulary(model: PreTrainedModel, tokenizer: Tokenizer) -> None:
+    """A token that the weights do not have ends a process on a GPU, at the first text that holds it."""
+    last, known = max(tokenizer.get_vocab().values()), model.get_input_embeddings().weight.shape[0]
+    if last >= known:
+        raise CannotLoad(f"the tokenizer has token {last}, the weights end with {known - 1}")
 
 
 def first_line(error: BaseException) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import triton_python_backend_utils as pb_utils
+from failures import halved
 from frida_embedder import InvalidRequest, NotFinite, Reply, Request
 from frida_tokens import PREFIXES
+from model_health import LOST, Health
 from model_start import Counter, device_id, parameters, started, weights_folder
 from weights_manifest import require_pins, verify
 
@@ -31,11 +33,16 @@ class TritonPythonModel:
         from frida_start import started_embedder  # noqa: PLC0415
 
         self.embedder = started_embedder(folder, settings, device_id(args))
+        self.health = Health(args["model_name"])
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
         """Embeds all waiting requests together; a bad one fails alone."""
         read = [self.read(request) for request in requests]
-        replies = iter(self.embedder.embed([one for one in read if isinstance(one, Request)]))
+        asked = [one for one in read if isinstance(one, Request)]
+        found = self.health.kept(lambda: halved(self.embedder.embed, asked, failed) if asked else [])
+        if found is None:
+            return [refusal(pb_utils.TritonError(LOST, pb_utils.TritonError.UNAVAILABLE)) for _ in requests]
+        replies = iter(found)
         return [self.answer(next(replies)) if isinstance(one, Request) else refusal(one) for one in read]
 
     def read(self, request: pb_utils.InferenceRequest) -> Request | pb_utils.TritonError:
@@ -58,6 +65,10 @@ class TritonPythonModel:
             "TRUNCATED": np.array([[reply.truncated > 0]], np.bool_),
         }
         return pb_utils.InferenceResponse([pb_utils.Tensor(name, values) for name, values in outputs.items()])
+
+
+def failed(request: Request) -> NotFinite:
+    return NotFinite("the text could not be embedded")
 
 
 def prefix(task: str) -> str:

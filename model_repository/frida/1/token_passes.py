@@ -1,30 +1,12 @@
 """Groups rows of tokens into forward passes: little padding, and no more padded tokens than a budget."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
 # Tensor cores want lengths that are multiples of this.
 MULTIPLE = 8
 # How much longer than its shortest row a pass may be, and by how many tokens it may always be longer.
 STRETCH = 1.25
 SLACK = 16
-
-Row = TypeVar("Row")
-Found = TypeVar("Found")
-
-
-def halved(
-    forward: Callable[[Sequence[Row]], list[Found]], rows: Sequence[Row], failed: Callable[[Row], Found]
-) -> list[Found]:
-    """What a pass finds for its rows. One that fails, as when memory is short, is repeated in halves until
-    what fails is alone: `failed` stands for that row only."""
-    try:
-        return forward(rows)
-    except RuntimeError:  # also CUDA's out of memory
-        if len(rows) == 1:
-            return [failed(rows[0])]
-        middle = len(rows) // 2
-        return [*halved(forward, rows[:middle], failed), *halved(forward, rows[middle:], failed)]
 
 
 def padded(length: int) -> int:

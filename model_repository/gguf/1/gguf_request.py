@@ -42,7 +42,7 @@ def sampling(parameters: str) -> dict[str, Json]:
     """vLLM's sampling parameters, a JSON object, as llama.cpp's fields. Raises InvalidRequest."""
     try:
         given = json.loads(parameters or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
         raise InvalidRequest("sampling_parameters must be a JSON object")

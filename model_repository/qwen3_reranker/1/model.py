@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import triton_python_backend_utils as pb_utils
+from model_health import LOST, Health
 from model_start import Counter, device_id, parameters, started, weights_folder
 from qwen3_judgement import Judged, collapsed, score
 from weights_manifest import require_pins, verify
@@ -31,12 +32,16 @@ class TritonPythonModel:
         from qwen3_start import started_reranker  # noqa: PLC0415
 
         self.reranker, timing = started_reranker(folder, settings, device_id(args))
+        self.health = Health(args["model_name"])
         pb_utils.Logger.log_info(f"sharing the question: {self.reranker.share}, {timing}")
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
         """Scores the pairs of all waiting requests together; a bad pair is NaN and fails alone."""
         read = [[] if request.is_cancelled() else pairs(request) for request in requests]
-        judged = iter(self.reranker.rerank([pair for each in read for pair in each]))
+        found = self.health.kept(lambda: self.reranker.rerank([pair for each in read for pair in each]))
+        if found is None:
+            return [refusal(pb_utils.TritonError(LOST, pb_utils.TritonError.UNAVAILABLE)) for _ in requests]
+        judged = iter(found)
         return [self.answer(each, [next(judged) for _ in each]) if each else cancelled() for each in read]
 
     def answer(
@@ -70,5 +75,8 @@ def text_pair(query: bytes, passage: bytes) -> tuple[str, str] | None:
 
 
 def cancelled() -> pb_utils.InferenceResponse:
-    error = pb_utils.TritonError("cancelled while queued", pb_utils.TritonError.CANCELLED)
+    return refusal(pb_utils.TritonError("cancelled while queued", pb_utils.TritonError.CANCELLED))
+
+
+def refusal(error: pb_utils.TritonError) -> pb_utils.InferenceResponse:
     return pb_utils.InferenceResponse([], error=error)

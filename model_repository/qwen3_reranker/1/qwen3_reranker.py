@@ -13,10 +13,12 @@ from time import perf_counter
 from typing import Self
 
 import torch
-from local_model import Place, architecture, load
+from device_faults import Faults
+from failures import cause, halved, log
+from local_model import Place, architecture, load, require_vocabulary
 from qwen3_judgement import Judged
 from qwen3_prompt import InvalidPair, Prompts, Row
-from token_passes import halved, padded, passes
+from token_passes import padded, passes
 from transformers import (
     DynamicCache,
     DynamicLayer,
@@ -59,14 +61,17 @@ class Reranker:
         self.prompts = prompts
         self.budget = budget
         self.share = share
+        self.faults = Faults(model.device)
 
     @classmethod
     def load(cls, folder: Path, place: Place, prompts: Prompts, *, one_logit: bool = False) -> Self:
         """From config.json and model.safetensors, as published or converted. Raises CannotLoad."""
         if architecture(folder, (CAUSAL, CLASSIFIER)) == CLASSIFIER:
             classifier = load(Qwen3ForSequenceClassification, folder, place)
+            require_vocabulary(classifier, prompts.tokenizer)
             return cls(classifier.model, classifier.score.weight, prompts)
         causal = load(Qwen3ForCausalLM, folder, place)
+        require_vocabulary(causal, prompts.tokenizer)
         rows = causal.lm_head.weight[[prompts.no, prompts.yes]].float()
         return cls(causal.model, difference(rows) if one_logit else rows, prompts)
 
@@ -88,7 +93,12 @@ class Reranker:
             skip = chosen[0].shared if keys else 0
             for part in passes([len(row.ids) - skip for row in chosen], self.budget):
                 ids = [chosen[at].ids[skip:] for at in part]
-                margins = halved(lambda some: self._forward(some, keys), ids, lambda _: float("nan"))  # noqa: B023
+                margins = halved(
+                    lambda some: self._forward(some, keys),  # noqa: B023
+                    ids,
+                    lambda _: float("nan"),
+                    self.faults.judge,
+                )
                 found.update(zip((group[at] for at in part), margins, strict=True))
         return [found[index] for index in range(len(rows))]
 
@@ -104,6 +114,9 @@ class Reranker:
         try:
             return self.prompts.row(*pair) if pair else None
         except InvalidPair:
+            return None
+        except Exception as error:  # noqa: BLE001 - nobody else's score is lost by a text nobody foresaw
+            log.warning("a pair could not be read: %s", cause(error))
             return None
 
     def _groups(self, rows: Sequence[Row]) -> Iterator[tuple[list[int], bool]]:
@@ -127,8 +140,9 @@ class Reranker:
         """What the rows share; nothing where the device has no room for it, and each row is read whole."""
         try:
             return self._keys(rows)
-        except RuntimeError:
-            return []
+        except Exception as error:  # noqa: BLE001 - as in `halved`
+            self.faults.judge(error, 1)
+        return []
 
     @torch.inference_mode()
     def _keys(self, rows: Sequence[Row]) -> Keys:

@@ -1,0 +1,1 @@
+../../frida/1/device_faults.py

@@ -1,0 +1,1 @@
+../../frida/1/failures.py
