@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -61,11 +62,15 @@ class Child:
         return known if identity(known.pid) == known else None
 
     def start(self, command: Sequence[str], environ: Mapping[str, str], folder: Path) -> Identity:
-        """Starts it detached: own session, no input, no open file of ours. Raises OSError."""
+        """Starts it detached: own session, no input, no open file of ours. Raises OSError.
+
+        It leaves no core file, which would hold what it was asked; nor does this process from then on.
+        """
         for path in (self.pid_file, self.log):
             path.parent.mkdir(parents=True, exist_ok=True)
         if self.log.exists():
             self.log.rename(self.log.with_suffix(".previous.log"))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
         with self.log.open("wb") as log:
             process = subprocess.Popen(
                 command,

@@ -3,6 +3,7 @@
 Nothing here sees question, answer or document text.
 """
 
+import resource
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as _version_of
 
@@ -18,6 +19,9 @@ from radrag.telemetry.metrics import (
     IN_FLIGHT,
     INDEX_DOCUMENTS,
     INDEX_POINTS,
+    INGEST_PAGE_REASONS,
+    INGEST_PAGES,
+    INGEST_READER_BYTES,
     INGEST_STAGE_DURATION,
     MODEL_INFO,
     OUTCOMES,
@@ -52,6 +56,9 @@ __all__ = [
     "GENERATED_TOKENS",
     "INDEX_DOCUMENTS",
     "INDEX_POINTS",
+    "INGEST_PAGES",
+    "INGEST_PAGE_REASONS",
+    "INGEST_READER_BYTES",
     "INGEST_STAGE_DURATION",
     "IN_FLIGHT",
     "MODEL_INFO",
@@ -84,10 +91,12 @@ __all__ = [
 
 
 def configure(process: str, log_format: str = "auto") -> None:
-    """Sets up logs, spans and metrics of a process, once, before it serves.
+    """Sets up logs, spans and metrics of a process, once, before it serves; from then on it leaves no core.
 
     Raises ValueError for a log format other than auto, json, pretty.
     """
+    # A core file would hold what the process was asked.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     logs.configure(process, log_format)
     export_spans(process, version())
     keep_only(process, version())

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -114,3 +115,14 @@ async def test_the_end_of_the_log_is_preceded_by_earlier_failures(child: Child) 
     child.log.parent.mkdir(parents=True)
     child.log.write_text("starting\nError: no such model\n" + "bye\n" * 30)
     assert child.last_lines(3) == ["Error: no such model", "bye", "bye", "bye"]
+
+
+LIMIT = "import resource; print(resource.getrlimit(resource.RLIMIT_CORE)[0], flush=True); "
+
+
+def test_a_child_leaves_no_core_file(child: Child) -> None:
+    """One would hold questions and answers: the limit is 0 whatever it was here."""
+    hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
+    start(child, LIMIT + SLEEPER)
+    assert until(lambda: child.log.read_text() == "0\n")

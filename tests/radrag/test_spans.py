@@ -156,6 +156,16 @@ print(time.process_time() - began)
 """
 
 
+def test_a_configured_process_leaves_no_core_file() -> None:
+    """One would hold questions and answers."""
+    asks = "import resource as r; from radrag import telemetry as t; r.setrlimit(4, r.getrlimit(4)[1:] * 2);"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{asks} t.configure('gateway'); print(r.getrlimit(r.RLIMIT_CORE)[0])"],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout == "0\n"
+
+
 @pytest.mark.parametrize("how", ["refuses", "never answers"])
 def test_a_dead_collector_holds_up_neither_calls_nor_the_end(how: str) -> None:
     """Ten times as many spans as wait at most: the rest is dropped, and the log says so."""
