@@ -103,7 +103,7 @@ class Journal:
         return _State(str(first["chain"]), Link(int(newest["n"]), str(newest["hash"])), 1)
 
     def _run(self) -> None:
-        while (first := self._waiting.get()) is not None:
+        while (first := self._next()) is not None:
             batch, ended = self._batch(first)
             try:
                 self._write([record for record, _ in batch])
@@ -115,6 +115,22 @@ class Journal:
                     done.set_result(None)
             if ended:
                 return
+
+    def _next(self) -> Item | None:
+        """The next record, None at the end. What is not synced yet is within a second, also if none comes."""
+        while self._state.unsynced:
+            try:
+                return self._waiting.get(timeout=1.0)
+            except queue.Empty:
+                self._sync_or_say()
+        return self._waiting.get()
+
+    def _sync_or_say(self) -> None:
+        try:
+            self._segments.sync()
+            self._state.unsynced = False
+        except OSError as error:
+            log.error("the audit trail could not be synced", error=type(error).__name__)
 
     def _batch(self, first: Item) -> tuple[list[Item], bool]:
         batch = [first]
@@ -133,7 +149,9 @@ class Journal:
         for record in records:
             line, link = chain.sealed(record, link)
             text += line
-        self._segments.append(text, sync=self._due())
+        due = self._due()
+        self._segments.append(text, sync=due)
+        self._state.unsynced = not due and self._plan.sync == "second"
         self._state.link = link
         self._state.unsigned += len(records)
         if self._state.unsigned >= self._plan.head_every:
@@ -171,6 +189,7 @@ class _State:
     link: Link
     unsigned: int
     synced: float = field(default=0.0)
+    unsynced: bool = False
 
 
 def _secret(key: Ed25519PrivateKey) -> bytes:

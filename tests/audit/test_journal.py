@@ -4,6 +4,7 @@ import os
 import resource
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -39,6 +40,18 @@ def test_records_are_synced_as_the_policy_says(
         for _ in range(5):
             one.append({"method": "Generate"}).result(10)
         assert len(seen) == syncs
+
+
+def test_with_a_sync_a_second_the_last_record_is_synced_too_though_none_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = threading.Event()
+    with journal(plan(tmp_path, sync="second")) as one:
+        one.append({"method": "Generate"}).result(10)  # the first of a second is synced at once
+        monkeypatch.setattr(os, "fdatasync", lambda file: synced.set())
+        one.append({"method": "Generate"}).result(10)
+        assert not synced.is_set()
+        assert synced.wait(10)
 
 
 def test_the_line_a_killed_process_left_unfinished_is_taken_off(tmp_path: Path) -> None:
