@@ -48,6 +48,11 @@ def test_a_field_that_an_operator_does_not_know_is_noticed(kind: str) -> None:
         jsonschema.validate(one | {"spec": one["spec"] | {"wrong": 1}}, schema)
 
 
+def test_helm_finds_nothing_to_object_to() -> None:
+    done = chart.helm("lint", "--strict", "--quiet", str(chart.CHART), "--values", str(GPU))
+    assert done.returncode == 0, done.stdout
+
+
 @NAMED
 def test_the_chart_renders_to_what_was_looked_at(values: Path) -> None:
     """After a change that was meant: RADRAG_TEST_RENEW=1 writes the snapshots anew; read their diff."""

@@ -100,3 +100,11 @@ def test_volumes_and_secrets_are_declared() -> None:
             named = [one.split(":")[0] for one in service.get("volumes", []) if one[0].isalpha()]
             assert set(named) <= declared, name
             assert set(service.get("secrets", [])) <= secrets, name
+
+
+def test_the_guides_backup_is_of_the_volumes_that_compose_makes() -> None:
+    layer = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    guide = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    assert set(layer["volumes"]) - {"weights"} == {"catalogue", "index", "audit"}
+    assert "for one in catalogue index audit; do docker run" in guide
+    assert f"-v {layer['name']}_$one:/from" in guide

@@ -21,7 +21,6 @@ COMMAND = re.compile(
     r"^    \$ (?:[A-Z_]+=\S+ )?(?:cd \S+ && |make judge && )?(?:\.venv(?:-judge)?/bin/)?radrag (.*)$",
     re.MULTILINE,
 )
-COMMANDS = COMMAND.findall(TEXT)
 MEASUREMENTS = COMMAND.findall(MEASURING.read_text(encoding="utf-8"))
 
 
@@ -31,12 +30,12 @@ def test_there_are_commands() -> None:
 
 
 @pytest.mark.parametrize("words", guide.commands("radrag"), ids=" ".join)
-def test_the_command_is_one_that_radrag_takes_wherever_it_runs(words: list[str]) -> None:
+def test_the_command_is_one_that_radrag_takes(words: list[str]) -> None:
     arguments.parsed(words)
 
 
-@pytest.mark.parametrize("line", sorted({*COMMANDS, *MEASUREMENTS}))
-def test_the_command_is_one_that_radrag_takes(line: str) -> None:
+@pytest.mark.parametrize("line", sorted(set(MEASUREMENTS)))
+def test_a_measurement_is_a_command_that_radrag_takes(line: str) -> None:
     words = shlex.split(line, comments=True)
     if words[0] == "eval":  # the program's own grammar takes any words after it
         evaluate.parsed(words[1:])
