@@ -9,11 +9,12 @@ from radrag.retrieval.v1 import retrieval_pb2 as wire
 
 @dataclass(frozen=True)
 class Index:
-    """The current generation, its revision, and the embedder's name; empty while nothing was published."""
+    """The current generation, its revision, and its embedder; empty while nothing was published."""
 
     generation: str = ""
     revision: int = 0
     embedder: str = ""
+    dimension: int = 0
 
 
 class CurrentIndex:
@@ -37,6 +38,7 @@ class CurrentIndex:
     async def renew(self) -> Index:
         """Asks the retrieval service. An index without a generation is asked again next time."""
         reply = await self._describe()
-        index = Index(reply.generation, reply.revision, reply.fingerprint.embedder.name)
+        made_by = reply.fingerprint.embedder
+        index = Index(reply.generation, reply.revision, made_by.name, made_by.dimension)
         self._known = index if index.generation else None
         return index

@@ -2,6 +2,8 @@
 
 import hashlib
 import hmac
+import logging
+import math
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -13,6 +15,8 @@ from gateway.passage import QueryVector
 from radrag import telemetry
 from radrag.errors import InvalidArgument, ModelUnavailable
 from radrag.triton import ModelServer, Piece, Score
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -82,12 +86,12 @@ class Embedder:
             self._vectors.move_to_end(key)
             return self._vectors[key]
         try:
-            return self._kept(key, await self._embedded(model, weights, index.generation, text))
+            return self._kept(key, await self._embedded(model, weights, index, text))
         except ModelUnavailable:
             self._weights.forget()
             raise
 
-    async def _embedded(self, model: str, weights: str, generation: str, text: str) -> QueryVector:
+    async def _embedded(self, model: str, weights: str, index: Index, text: str) -> QueryVector:
         try:
             embedding = await self._server.embed(model, text, "query")
         except InvalidArgument:  # what we send is checked: a model that refuses it is not the one we need
@@ -95,7 +99,10 @@ class Embedder:
         if embedding.truncated:
             telemetry.TRUNCATIONS.labels(model).inc()
         values = tuple(float(value) for value in embedding.vectors[0])
-        return QueryVector(values, model, weights, generation, embedding.truncated)
+        if not all(map(math.isfinite, values)) or len(values) != (index.dimension or len(values)):
+            log.error("the embedder's vector has %d values, or some are no numbers", len(values))
+            raise ModelUnavailable("embedder")
+        return QueryVector(values, model, weights, index.generation, embedding.truncated)
 
     def _notice(self, generation: str) -> None:
         if generation != self._generation:

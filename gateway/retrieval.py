@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
 from typing import TypeVar
 
+import grpc
 from google.protobuf.message import Message
 from grpc import aio
 
@@ -13,17 +14,19 @@ from gateway.questions import Question
 from radrag import call, errors, telemetry
 from radrag.access import channels
 from radrag.access.channels import Files
-from radrag.errors import IndexUnavailable, Internal, InvalidArgument, Unavailable
+from radrag.errors import DeadlineExceeded, IndexUnavailable, Internal, InvalidArgument, Unavailable
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.retrieval.v1 import retrieval_pb2_grpc
 
 T = TypeVar("T")
 
+CONNECTED = grpc.ChannelConnectivity.READY
+
 _SERVICE = "radrag.retrieval.v1.RetrievalService"
 _EPOCH = date(1970, 1, 1)
 MESSAGE_BYTES = 16 * 1024 * 1024
-# A restart of the one retrieval service is ridden out inside the caller's deadline. The throttle keeps
-# retries from multiplying an overload.
+# What was lost on the way is asked again; the throttle keeps retries from multiplying an overload. A restart
+# of the one retrieval service costs no retries: a search waits for it (wait_for_ready) inside its deadline.
 _POLICY = {
     "methodConfig": [
         {
@@ -61,7 +64,7 @@ class Retrieval:
     """The retrieval service. `children` is kept over all topics; `seconds` bounds a call of its own."""
 
     def __init__(self, channel: aio.Channel, children: int = 90, seconds: float = 5.0) -> None:
-        self._stub = retrieval_pb2_grpc.RetrievalServiceStub(channel)
+        self._channel, self._stub = channel, retrieval_pb2_grpc.RetrievalServiceStub(channel)
         self._children = children
         self._seconds = seconds
 
@@ -71,7 +74,7 @@ class Retrieval:
         Raises IndexUnavailable, FailedPrecondition (the vector is of another embedder than the index).
         """
         reply: wire.SearchResponse = await self._call(
-            self._stub.Search, _search(question, vector, self._children)
+            self._stub.Search, _search(question, vector, self._children), waits=True
         )
         return Found(
             tuple(_passage(found) for found in reply.parents),
@@ -85,15 +88,19 @@ class Retrieval:
         reply: wire.DescribeResponse = await self._call(self._stub.Describe, wire.DescribeRequest())
         return reply
 
-    async def _call(self, method: Callable[..., Awaitable[T]], request: Message) -> T:
+    async def _call(self, method: Callable[..., Awaitable[T]], request: Message, *, waits: bool = False) -> T:
         try:
             return await method(
                 request,
                 timeout=call.time_left(self._seconds),
                 metadata=telemetry.propagated(call.outgoing_metadata()),
+                wait_for_ready=waits,
             )
         except aio.AioRpcError as error:
-            raise _translated(channels.failure(error)) from error
+            failure = channels.failure(error)
+            if isinstance(failure, DeadlineExceeded) and self._channel.get_state() is not CONNECTED:
+                raise IndexUnavailable from error  # it was waited for all the time
+            raise _translated(failure) from error
 
 
 def _translated(error: errors.RadragError) -> errors.RadragError:

@@ -16,6 +16,7 @@ RadragError
 Messages are written for the caller: they never hold question, answer or document text.
 """
 
+import errno
 from typing import ClassVar, TypeVar
 
 import grpc
@@ -24,6 +25,7 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 DOMAIN = "radrag"
+NO_WRITES = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 D = TypeVar("D", error_details_pb2.RetryInfo, error_details_pb2.ErrorInfo, error_details_pb2.BadRequest)
 
 
@@ -146,6 +148,11 @@ def to_status(error: Exception, request_id: str = "") -> status_pb2.Status:
         error = Internal(f"internal error, request {request_id}", "INTERNAL")
     number: int = error.code.value[0]
     return status_pb2.Status(code=number, message=error.message, details=error.details())
+
+
+def of_disk(error: OSError) -> Exception:
+    """What it means for a caller: a disk that takes no writes now may do so later; all else is our fault."""
+    return Unavailable("a disk takes no writes", "DISK_FULL") if error.errno in NO_WRITES else error
 
 
 def from_rpc(error: grpc.RpcError) -> RadragError:

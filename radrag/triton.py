@@ -5,6 +5,7 @@ Which model stands behind a role is the caller's business; so are retries: there
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from tritonclient.utils import InferenceServerException
 from radrag import call, telemetry
 from radrag.access.channels import Files, channel_credentials
 from radrag.errors import DeadlineExceeded, InvalidArgument, ModelUnavailable, Overloaded, RadragError
+
+log = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 
@@ -97,9 +100,11 @@ class ModelServer:
         rows = np.asarray(spans, dtype=np.int32).reshape(1, -1, 2)
         inputs = [_strings("TEXT", [text]), _strings("TASK", [task]), _tensor("SPANS", rows, "INT32")]
         result = await self._infer(model, inputs, seconds)
-        vectors = _output(result, "EMBEDDINGS")[0].astype(np.float32)
-        tokens = [int(count) for count in _output(result, "TOKENS").ravel()]
-        return Embedding(vectors, tokens, bool(_output(result, "TRUNCATED").any()))
+        vectors = self._output(result, "EMBEDDINGS")
+        tokens = [int(count) for count in self._output(result, "TOKENS").ravel()]
+        if vectors.ndim != 3 or vectors.shape[:2] != (1, max(1, len(spans))) or not vectors.size:
+            raise self._malformed("EMBEDDINGS")
+        return Embedding(vectors[0].astype(np.float32), tokens, bool(self._output(result, "TRUNCATED").any()))
 
     async def rerank(
         self, model: str, query: str, passages: Sequence[str], seconds: float = 60.0
@@ -107,7 +112,9 @@ class ModelServer:
         """One score per passage, in their order. A row is a pair, so that callers share batches."""
         inputs = [_strings("QUERY", [query] * len(passages)), _strings("PASSAGE", passages)]
         result = await self._infer(model, inputs, seconds)
-        scores, cut = _output(result, "SCORE").ravel(), _output(result, "TRUNCATED").ravel()
+        scores, cut = (self._output(result, name).ravel() for name in ("SCORE", "TRUNCATED"))
+        if not len(scores) == len(cut) == len(passages):
+            raise self._malformed("SCORE")
         return [Score(float(score), bool(was_cut)) for score, was_cut in zip(scores, cut, strict=True)]
 
     async def generate(
@@ -143,6 +150,17 @@ class ModelServer:
             return await self._client.infer(model, inputs, client_timeout=timeout, headers=_headers())
         except (InferenceServerException, grpc.RpcError) as error:
             raise self._translated(error) from error
+
+    def _output(self, result: aio.InferResult, name: str) -> NDArray[np.float32]:
+        values: NDArray[np.float32] | None = result.as_numpy(name)
+        if values is None:
+            raise self._malformed(name)
+        return values
+
+    def _malformed(self, name: str) -> ModelUnavailable:
+        """A model that answers in another form than its role's is none: its callers do without it."""
+        log.error("the %s's reply lacks %s, or has it in another form", self._role, name)
+        return ModelUnavailable(self._role)
 
     def _translated(self, error: Exception) -> RadragError:
         status, text = _status_of(error), str(error)
@@ -184,13 +202,6 @@ def _generation(prompt: str, sampling: Mapping[str, object]) -> list[aio.InferIn
         _tensor(name, np.array([text.encode()], dtype=np.object_), "BYTES") for name, text in texts.items()
     ]
     return [*strings, *(_tensor(name, np.array([True]), "BOOL") for name in flags)]
-
-
-def _output(result: aio.InferResult, name: str) -> NDArray[np.float32]:
-    values: NDArray[np.float32] | None = result.as_numpy(name)
-    if values is None:
-        raise ModelUnavailable("model server, whose reply lacks " + name)
-    return values
 
 
 def _piece(result: aio.InferResult) -> Piece:

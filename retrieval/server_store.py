@@ -34,13 +34,16 @@ from retrieval.store import (
 log = logging.getLogger(__name__)
 
 PREFIX = "radrag_"
+GRPC_PORT = 6334
 SECONDS = 10.0  # longest a request may take, when the caller has more time
 POINTS_A_WRITE = 256
 PAGE = 1000
 
 
-def connect(url: str, api_key_file: str = "", tls: Files | None = None) -> AsyncQdrantClient:
-    """A client of the server at `url`; the key, if any, is the content of a file.
+def connect(
+    url: str, api_key_file: str = "", tls: Files | None = None, grpc_port: int = GRPC_PORT
+) -> AsyncQdrantClient:
+    """A client of the server at `url`, over gRPC; the key, if any, is the content of a file.
 
     `tls` are a CA that the system does not know, and our certificate where the server wants one. Raises
     OSError.
@@ -49,6 +52,7 @@ def connect(url: str, api_key_file: str = "", tls: Files | None = None) -> Async
     chain, private, authority = tls.read() if tls else (None, None, None)
     return AsyncQdrantClient(
         url=url,
+        grpc_port=grpc_port,
         api_key=key,
         prefer_grpc=True,
         check_compatibility=False,

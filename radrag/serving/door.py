@@ -94,7 +94,19 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
                 call.enter(await self._identity.call(metadata, names(context.auth_context()), left))
                 rights.check(method, call.current())
                 async with self._admission.admitted(method, call.current(), left):
-                    yield
+                    with _disks():
+                        yield
+
+
+@contextmanager
+def _disks() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if (known := errors.of_disk(error)) is error:
+            raise
+        log.error("a disk takes no writes", error=error.strerror)
+        raise known from error
 
 
 @asynccontextmanager

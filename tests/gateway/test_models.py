@@ -25,12 +25,13 @@ class Counting:
         self.stopped = False
         self.is_up = True
         self.failure: Exception | None = None
+        self.vector: list[float] = []
 
     async def embed(self, model: str, text: str, task: str) -> Embedding:
         if self.failure:
             raise self.failure
         self.texts.append((model, text, task))
-        vector = np.array([[len(self.texts), len(text)]], dtype=np.float32)
+        vector = np.array([self.vector or [len(self.texts), len(text)]], dtype=np.float32)
         return Embedding(vector, [len(text)], len(text) > 100)
 
     async def ready(self, model: str) -> bool:
@@ -144,6 +145,63 @@ async def test_a_model_that_refuses_what_we_send_counts_as_missing_not_as_the_ca
         await Embedder(door, Weights(door), Indexes().get, "e5", 8).embed("a")
     with pytest.raises(ModelUnavailable):
         await Reranker(door, "m").rerank("q", ["p"])
+
+
+@pytest.mark.parametrize(
+    "vector", [[math.nan, 1.0], [math.inf, 1.0], [1.0], [1.0, 2.0, 3.0]], ids=["nan", "inf", "short", "long"]
+)
+async def test_a_vector_with_no_numbers_or_another_dimension_is_a_missing_embedder(
+    vector: list[float],
+) -> None:
+    server, door = served()
+    indexes = Indexes()
+    indexes.now = Index("g1", 1, "e5", 2)
+    server.vector = vector
+    embedder = Embedder(door, Weights(door), indexes.get, "e5", 8)
+    with pytest.raises(ModelUnavailable):
+        await embedder.embed("a")
+    server.vector = [0.6, 0.8]
+    assert (await embedder.embed("a")).values == pytest.approx((0.6, 0.8))  # nothing of it was kept
+
+
+class Replying:
+    """An inference reply with these outputs."""
+
+    def __init__(self, **outputs: np.typing.NDArray[np.generic]) -> None:
+        self._outputs = outputs
+
+    def as_numpy(self, name: str) -> np.typing.NDArray[np.generic] | None:
+        return self._outputs.get(name)
+
+
+def of(*shape: int) -> np.typing.NDArray[np.float32]:
+    return np.ones(shape, np.float32)
+
+
+EMBEDDED = {"EMBEDDINGS": of(1, 1, 2), "TOKENS": of(1, 1), "TRUNCATED": of(1, 1)}
+SCORED = {"SCORE": of(2, 1), "TRUNCATED": of(2, 1)}
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        {}, {**EMBEDDED, "EMBEDDINGS": of(1, 0, 2)}, {**EMBEDDED, "EMBEDDINGS": of(1, 1, 0)},
+        {**EMBEDDED, "EMBEDDINGS": of(1, 2, 2)}, {**EMBEDDED, "EMBEDDINGS": of(2)},
+        {**SCORED, "SCORE": of(0)}, {**SCORED, "SCORE": of(3, 1)}, {**SCORED, "TRUNCATED": of(1, 1)},
+    ],
+)  # fmt: skip
+async def test_a_reply_of_another_form_is_a_missing_model_and_not_our_fault(
+    outputs: dict[str, np.typing.NDArray[np.generic]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = ModelServer("127.0.0.1:1", "reranker")
+
+    async def infer(*args: object, **kwargs: object) -> Replying:
+        return Replying(**outputs)
+
+    monkeypatch.setattr(server._client, "infer", infer)
+    with pytest.raises(ModelUnavailable, match="reranker"):
+        await (server.rerank("m", "q", ["a", "b"]) if "SCORE" in outputs else server.embed("m", "a", "query"))
+    await server.close()
 
 
 async def test_a_served_model_that_was_away_is_asked_for_its_weights_again() -> None:

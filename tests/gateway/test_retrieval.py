@@ -141,15 +141,16 @@ async def test_a_restart_is_ridden_out() -> None:
     add: Callable[[aio.Server], None] = lambda one: wire.add_RetrievalServiceServicer_to_server(service, one)  # noqa: E731
     server = await serving.start(add, "127.0.0.1:0")
     channel = retrieval.channel(f"127.0.0.1:{server.port}")
-    index = Retrieval(channel)
-    await index.describe()
+    index = Retrieval(channel, seconds=20.0)
+    await index.search(question(), None)
     await server.stop()
 
     async def later() -> serving.Server:
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(2.5)  # longer than the retries of the policy last
         return await serving.start(add, f"127.0.0.1:{server.port}", offset=False)
 
     restart = asyncio.create_task(later())
-    assert (await index.describe()).revision == 5
+    answers = await asyncio.gather(*(index.search(question(), None) for _ in range(50)))
+    assert {found.revision for found in answers} == {5}
     await channel.close(None)
     await (await restart).stop()

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from tests.retrieval.process import ROOT, free_port
 class Service:
     """A running process and a stub of it."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, inside: Sequence[str] = ()) -> None:
         self.port = free_port()
         environ = {name: value for name, value in os.environ.items() if not name.startswith("RADRAG_")}
         nobody = dict.fromkeys(("RADRAG_EMBEDDER_URL", "RADRAG_RETRIEVAL_ADDRESS"), "127.0.0.1:1")
@@ -31,7 +31,7 @@ class Service:
             "RADRAG_INSECURE_DEV": "true",
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "ingest"],
+            [*inside, sys.executable, "-m", "ingest"],
             cwd=ROOT,
             env=environ | nobody | own,
             stdout=subprocess.DEVNULL,
@@ -47,8 +47,8 @@ class Service:
 
 
 @asynccontextmanager
-async def running(home: Path) -> AsyncIterator[Service]:
-    service = Service(home)
+async def running(home: Path, inside: Sequence[str] = ()) -> AsyncIterator[Service]:
+    service = Service(home, inside)
     try:
         await service.stub.ListDocuments(wire.ListDocumentsRequest(), wait_for_ready=True, timeout=60)
         yield service

@@ -1,6 +1,8 @@
 """Every call passes the same door: context, counting, admission, health, graceful stop."""
 
 import asyncio
+import errno
+import os
 
 import grpc
 import pytest
@@ -8,7 +10,7 @@ from grpc import aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from prometheus_client import REGISTRY
 
-from radrag import call, serving
+from radrag import call, errors, serving
 from radrag.admission.limits import Limits
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
@@ -93,6 +95,33 @@ async def test_one_call_too_many_is_refused_at_once_with_a_hint() -> None:
         await first
     await server.stop()
     assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "reason"),
+    [
+        (errno.ENOSPC, grpc.StatusCode.UNAVAILABLE, "DISK_FULL"),
+        (errno.EROFS, grpc.StatusCode.UNAVAILABLE, "DISK_FULL"),
+        (errno.EIO, grpc.StatusCode.INTERNAL, "INTERNAL"),
+    ],
+)
+async def test_a_disk_that_takes_no_writes_is_no_fault_of_ours_and_its_path_is_not_told(
+    number: int, code: grpc.StatusCode, reason: str
+) -> None:
+    class Failing(wire.RetrievalServiceServicer):
+        async def Describe(self, request: pb.DescribeRequest, context: object) -> pb.DescribeResponse:  # noqa: N802
+            raise OSError(number, os.strerror(number), "/secret/place")
+
+    server = await serving.start(
+        lambda one: wire.add_RetrievalServiceServicer_to_server(Failing(), one), "127.0.0.1:0"
+    )
+    async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        with pytest.raises(aio.AioRpcError) as failure:
+            await wire.RetrievalServiceStub(channel).Describe(pb.DescribeRequest(), timeout=20)
+    await server.stop()
+    assert failure.value.code() is code
+    assert errors.from_rpc(failure.value).reason == reason
+    assert "secret" not in str(failure.value.details())
 
 
 async def test_health_has_its_own_port_and_follows_readiness() -> None:

@@ -7,7 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -22,9 +22,9 @@ CLOCK = os.sysconf("SC_CLK_TCK")
 
 
 class Process:
-    """A running retrieval service and a stub of it."""
+    """A running retrieval service and a stub of it; `inside` is a command that runs it elsewhere."""
 
-    def __init__(self, path: Path, **settings: str) -> None:
+    def __init__(self, path: Path, inside: Sequence[str] = (), **settings: str) -> None:
         self.port = free_port()
         environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("RADRAG_")},
@@ -35,8 +35,9 @@ class Process:
         }
         self.log = (path / "log").open("a")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "retrieval"], cwd=ROOT, env=environment, stdout=self.log, stderr=self.log
-        )
+            [*inside, sys.executable, "-m", "retrieval"],
+            cwd=ROOT, env=environment, stdout=self.log, stderr=self.log,
+        )  # fmt: skip
         self.channel = aio.insecure_channel(f"127.0.0.1:{self.port}")
         self.stub = retrieval_pb2_grpc.RetrievalServiceStub(self.channel)
 
@@ -59,9 +60,9 @@ class Process:
 
 
 @asynccontextmanager
-async def running(path: Path, **settings: str) -> AsyncIterator[Process]:
+async def running(path: Path, inside: Sequence[str] = (), **settings: str) -> AsyncIterator[Process]:
     """A process that answers, ended at the end of the block if not before."""
-    process = Process(path, **settings)
+    process = Process(path, inside, **settings)
     try:
         await process.ready()
         yield process
