@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from cli.places import ROOT
+from radrag.settings import Settings
 from tests.prometheus import promtool
 
 DEPLOY = ROOT / "deploy"
@@ -55,6 +56,10 @@ def test_the_collectors_pipeline_has_all_its_parts_and_keeps_the_failed_and_the_
     policies = {one["name"]: one for one in collector["processors"]["tail_sampling"]["policies"]}
     assert policies["failed"]["status_code"]["status_codes"] == ["ERROR"]
     assert policies["slow"]["latency"]["threshold_ms"] == 5000
+    longest = Settings()
+    parts = (longest.embed_seconds, longest.search_seconds, longest.rerank_seconds, longest.generate_seconds)
+    waits = int(collector["processors"]["tail_sampling"]["decision_wait"].removesuffix("s"))
+    assert waits >= sum(parts) + 10, "decided before the slowest answers end"
     order = pipeline["processors"]
     assert order.index("attributes/no_text") < order.index("tail_sampling")
 
