@@ -1,5 +1,6 @@
 """The matrix of faults, read from faults.yaml."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,12 +9,20 @@ import yaml
 
 @dataclass(frozen=True)
 class Fault:
-    """What breaks, what its caller gets, the warning's detail if any, and `file::test` below tests/."""
+    """What breaks and what comes of it, as the head of faults.yaml says."""
 
     what: str
     status: str
     degraded: str
+    alert: str
+    back: str
     test: str
+
+    @property
+    def most(self) -> float | None:
+        """Seconds after which all must be well again, where they are measured."""
+        form = re.fullmatch(r"([\d.]+) s", self.back)
+        return float(form[1]) if form else None
 
 
 FAULTS = tuple(

@@ -1,12 +1,17 @@
 """The matrix names tests that are there, and enough of them."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.faults.__main__ import Result
 from tests.faults.table import FAULTS, Fault
 
 TESTS = Path(__file__).parents[1]
+RULES = TESTS.parent / "deploy" / "observability" / "rules" / "radrag.rules.yaml"
+ALERTS = set(re.findall(r"- alert: (\w+)", RULES.read_text(encoding="utf-8")))
 
 
 def test_there_are_enough_and_none_twice() -> None:
@@ -17,4 +22,21 @@ def test_there_are_enough_and_none_twice() -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.what)
 def test_a_fault_has_its_test(fault: Fault) -> None:
     file, _, name = fault.test.partition("::")
-    assert f"def {name}(" in (TESTS / file).read_text(encoding="utf-8")
+    text = (TESTS / file).read_text(encoding="utf-8")
+    assert f"def {name}(" in text
+    body = text.partition(f"def {name}(")[2].partition("\nasync def ")[0]
+    assert ('record_property("recovered"' in body) == (fault.most is not None), "seconds are measured ones"
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.what)
+def test_an_alert_is_one_of_the_rules(fault: Fault) -> None:
+    assert not fault.alert or fault.alert in ALERTS
+
+
+def test_a_fault_is_met_when_its_test_passed_and_all_was_well_in_time() -> None:
+    slow = Fault("", "", "", "", "4 s", "x::y")
+    assert Result(back=3.9).met(slow)
+    assert not Result(back=4.1).met(slow)
+    assert not Result().met(slow)
+    assert not Result(passed=False, back=1.0).met(slow)
+    assert Result().met(replace(slow, back="next call"))

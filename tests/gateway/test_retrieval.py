@@ -14,7 +14,14 @@ from gateway.questions import Limits
 from gateway.retrieval import Retrieval
 from radrag import call, serving
 from radrag.call import Call, Caller
-from radrag.errors import FailedPrecondition, IndexUnavailable, Internal, InvalidArgument
+from radrag.errors import (
+    FailedPrecondition,
+    IndexUnavailable,
+    Internal,
+    InvalidArgument,
+    PermissionDenied,
+    Unauthenticated,
+)
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
 from tests.gateway.fakes import question
@@ -125,6 +132,18 @@ async def test_caller_request_id_and_deadline_are_handed_on() -> None:
 async def test_errors_are_rebuilt(raised: Exception, seen: type[Exception]) -> None:
     with pytest.raises(seen):
         await searched(Finding(raised))
+
+
+@pytest.mark.parametrize(
+    "refusal", [Unauthenticated("no", "NO_CREDENTIAL"), PermissionDenied("no", "ROLE_MISSING")]
+)
+async def test_a_process_that_its_peer_does_not_know_is_a_missing_index(
+    refusal: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Told UNAUTHENTICATED, the caller would look for the fault in its own credential."""
+    with pytest.raises(IndexUnavailable):
+        await searched(Finding(refusal))
+    assert "refuses this process" in caplog.text
 
 
 async def test_a_service_that_is_not_there_is_told_within_seconds() -> None:
