@@ -145,8 +145,8 @@ languages: setup ## Stubs for Java, C#, Go and TypeScript, and their examples ag
 	@RADRAG_TEST_LANGUAGES=1 $(RUN) -m pytest -q tests/integration/test_languages.py
 
 chart-test: setup helm ## Render the chart for six sets of values, check them against Kubernetes' schemas
-	@$(RUN) -m pytest -q tests/deploy/test_chart.py tests/deploy/test_chart_values.py tests/deploy/test_cluster_chart.py \
-	    tests/deploy/test_compose.py tests/deploy/test_guide.py tests/deploy/test_images.py
+	@$(RUN) -m pytest -q tests/deploy/test_chart.py tests/deploy/test_chart_values.py tests/deploy/test_chart_scalers.py \
+	    tests/deploy/test_cluster_chart.py tests/deploy/test_compose.py tests/deploy/test_guide.py tests/deploy/test_images.py
 
 helm: environment
 	@cli/helm.sh $(RUN)

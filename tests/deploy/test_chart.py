@@ -92,6 +92,31 @@ def test_clients_dial_the_pods_own_ports_of_headless_services(values: Path) -> N
 
 
 @NAMED
+def test_ports_are_those_of_the_images_and_probes_ask_one_of_them(values: Path) -> None:
+    for name, pod in chart.pods(values):
+        container = pod["containers"][0]
+        ports = {one["name"]: one["containerPort"] for one in container.get("ports", [])}
+        if container["name"] in ("gateway", "retrieval", "ingest"):
+            assert [str(one) for one in ports.values()] == IMAGES.stages[container["name"]].said("EXPOSE")[
+                0
+            ].split()
+        for kind in ("startupProbe", "livenessProbe", "readinessProbe"):
+            for how, asked in container.get(kind, {}).items():
+                if how in ("tcpSocket", "httpGet", "grpc"):
+                    assert asked["port"] in {*ports, *ports.values()}, f"{name}: {kind}"
+
+
+@NAMED
+def test_files_that_settings_name_are_below_a_mount(values: Path) -> None:
+    for name, pod in chart.pods(values):
+        for container in [*pod["containers"], *pod.get("initContainers", [])]:
+            mounts = [one["mountPath"] + "/" for one in container["volumeMounts"]]
+            for variable, value in chart.environ(container).items():
+                if value.startswith("/") and variable != "RADRAG_MODELS":
+                    assert any(value.startswith(one) for one in mounts), f"{name}: {variable}"
+
+
+@NAMED
 def test_selectors_find_their_pods_and_scalers_their_deployments(values: Path) -> None:
     deployments = chart.of_kind(values, "Deployment")
     labels = [one["spec"]["template"]["metadata"]["labels"] for one in deployments.values()]
@@ -144,47 +169,6 @@ def test_models_exist_and_weights_are_checked_before_they_are_served(values: Pat
         if any(one["name"] == "weights" for one in pod["volumes"]):
             assert "weights_manifest.py" in pod["initContainers"][0]["args"][0]
         assert {"name": "shm", "mountPath": "/dev/shm"} in container["volumeMounts"]
-
-
-def test_the_generators_scaler_does_not_look_at_a_queue_that_vllm_has_not() -> None:
-    queries = {
-        name: one["spec"]["triggers"][0]["metadata"]["query"]
-        for name, one in chart.of_kind(GPU, "ScaledObject").items()
-    }
-    assert "nv_inference" not in queries["radrag-generator"]
-    assert "nv_inference_queue_duration_us" in queries["radrag-embedder"]
-    assert "nv_inference_pending_request_count" in queries["radrag-reranker"]
-
-
-def served(query: str) -> None:
-    """Fails for a query that names no series, or one that neither Triton nor our telemetry has."""
-    ours = "".join(path.read_text() for path in (ROOT / "radrag" / "telemetry").glob("*.py"))
-    asked = re.findall(r"\b((?:radrag|nv)_\w+)", query)
-    assert asked, f"{query} asks for nothing that is known"
-    for metric in asked:
-        assert metric.startswith("nv_inference_") or f'"{metric}"' in ours, metric
-
-
-def test_every_metric_that_keda_asks_for_is_one_that_is_served() -> None:
-    for one in chart.of_kind(GPU, "ScaledObject").values():
-        served(one["spec"]["triggers"][0]["metadata"]["query"])
-
-
-def test_every_metric_of_a_plain_autoscaler_is_one_that_the_adapters_rules_make() -> None:
-    said = yaml.safe_load((ROOT / "deploy" / "helm" / "adapter.values.yaml").read_text())["rules"]
-    made = {
-        kind: {rule["name"]["as"] for rule in said[part]}
-        for kind, part in (("pods", "custom"), ("external", "external"))
-    }
-    asked: dict[str, set[str]] = {"pods": set(), "external": set()}
-    for values in chart.VALUES:
-        for one in chart.of_kind(values, "HorizontalPodAutoscaler").values():
-            for metric in one["spec"]["metrics"]:
-                for kind in asked.keys() & metric.keys():
-                    asked[kind].add(metric[kind]["metric"]["name"])
-    assert asked == made
-    for rule in said["custom"] + said["external"]:
-        served(rule["seriesQuery"])
 
 
 def test_snapshots_are_of_the_chart_s_own_volumes() -> None:

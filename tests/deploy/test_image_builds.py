@@ -70,11 +70,11 @@ def megabytes(folder: Path) -> float:
 
 
 def clean(root: Path) -> dict[str, str]:
-    """This machine's interpreter as `python`, its package index, and nothing else of ours."""
+    """This machine's interpreter as `python`, its and this user's package index, and nothing else of ours."""
     (root / "bin").mkdir(parents=True, exist_ok=True)
     (root / "bin" / "python").symlink_to(sys._base_executable)  # type: ignore[attr-defined]
-    index = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    return index | {"PATH": f"{root / 'bin'}:/usr/bin:/bin", "HOME": str(root), "LANG": "C.UTF-8"}
+    index = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}
+    return index | {"PATH": f"{root / 'bin'}:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 
 def chosen(*targets: str) -> list[str]:
@@ -100,8 +100,10 @@ def test_a_service_builds_in_a_fresh_environment_and_starts(target: str, tmp_pat
         line, cwd=tmp_path, env=here, capture_output=True, text=True, timeout=120, check=False
     )
     assert "nobody could be told from anybody else" in done.stderr
-    if target == "ingest-ray":
-        run(f"{prefix}/bin/python -c 'import ray'", tmp_path, given)
+    if module == "ingest":  # what jobs run, and people in its pod
+        commands = "cli.ingest, cli.kb_watch, cli.kb_review, cli.kb_reindex, cli.kb_reconcile, cli.kb_stats"
+        more = ", ray" if target == "ingest-ray" else ""
+        run(f"{prefix}/bin/python -c 'import {commands}{more}'", tmp_path, given)
 
 
 @asked

@@ -119,7 +119,7 @@ affinity:
 - {name: RADRAG_QDRANT_URL, value: {{ $v.store.qdrant.url | quote }}}
 - {name: RADRAG_QDRANT_SHARDS, value: {{ $v.store.qdrant.shards | quote }}}
 - {name: RADRAG_QDRANT_REPLICAS, value: {{ $v.store.qdrant.replicas | quote }}}
-{{- if $v.store.qdrant.apiKeySecret }}
+{{- if and $v.store.qdrant.apiKeySecret (eq .role "retrieval") }}
 - {name: RADRAG_QDRANT_API_KEY_FILE, value: /etc/radrag/qdrant/api-key}
 {{- end }}
 {{- end }}
@@ -131,7 +131,7 @@ affinity:
 - name: RADRAG_CATALOGUE_URL
   valueFrom: {secretKeyRef: {name: {{ $v.store.catalogueSecret }}, key: url}}
 {{- end }}
-{{- if $v.models.embedder.weights.folder }}
+{{- if and $v.models.embedder.weights.folder (has .role (list "ingest" "job")) }}
 - {name: RADRAG_EMBEDDER_TOKENIZER, value: /models/{{ $v.models.embedder.weights.folder }}/tokenizer.json}
 {{- end }}
 {{- if $v.access.callersSecret }}
