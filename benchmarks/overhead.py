@@ -1,28 +1,32 @@
 """What logs, metrics, traces and the audit trail cost the answer path, as a ratio. Run: make bench-overhead
 
-Real processes and a real Triton with models that compute nothing, so that what is measured weighs most. Runs
-with and without alternate; CPU time per answer is said too, since it does not depend on what else the machine
-does.
+Real processes and a real Triton with models that compute nothing, so that what is measured weighs most. The
+same processes answer with all of it on and off in turn, a few seconds each, so that what else the machine
+does meets both alike: what is told is the median over pairs of neighbours, and how sure it is. CPU time per
+answer is that of gateway, retrieval and Triton together, their threads that send and write included.
 """
 
 import argparse
 import asyncio
 import itertools
 import os
+import random
+import signal
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+import urllib.request
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 from benchmarks.record import record
-from cli import places, services, supervision
+from cli import places, ports, services, supervision
 from cli.process import Child
-from cli.supervision import Service
 from cli.terminal import Terminal
 from cli.triton_server import TritonServer
 from radrag.client import AsyncClient
@@ -34,22 +38,54 @@ REPOSITORY = places.ROOT / "tests" / "integration" / "models"
 DOCUMENTS = sorted((places.ROOT / "samples" / "documents" / "safety").glob("*.md"))
 RESULT = places.ROOT / "benchmarks" / "results" / "observability_overhead.json"
 THRESHOLDS = '{"calibrated": true, "rerank": {"null_reranker": {"score": 0.5}}, "degraded": {}}'
-# Everything measured and every trace kept; a tenth of the traces kept; nothing measured.
-KINDS = ("measured", "sampled", "bare")
-TENTH = {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1"}
-TICKS = os.sysconf("SC_CLK_TCK")
+# Every trace kept; a tenth of the traces kept.
+KINDS: Mapping[str, Mapping[str, str]] = {
+    "measured": {},
+    "sampled": {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1"},
+}
+OURS = ("retrieval", "gateway")
+# Spans are sent this often (by default every five seconds), and a run waits for the last of them: what it made
+# is paid for in it.
+SEND_MS, LAST_SECONDS = 1500, 2.0
+SCRAPES = 3  # Prometheus reads the pages in every so manieth run, about as often as by default
+CHANCE = random.Random(20261201)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: answers per second, and CPU seconds per answer of gateway, retrieval and Triton together."""
+    """One run: answers per second, and CPU milliseconds per answer by process."""
 
     answers_per_second: float
-    cpu_per_answer: float
+    cpu: Mapping[str, float]
+
+    @property
+    def cpu_per_answer(self) -> float:
+        """Of all processes together."""
+        return sum(self.cpu.values())
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Running processes by name, and where the gateway and the pages of metrics are."""
+
+    pids: Mapping[str, int]
+    gateway: str
+    pages: Sequence[str]
+
+    def switch(self, on: bool) -> None:
+        """Has our processes measure, or not."""
+        for name in OURS:
+            os.kill(self.pids[name], signal.SIGUSR2 if on else signal.SIGUSR1)
+
+    def cpu(self) -> dict[str, float]:
+        """CPU seconds of each process so far; Triton's with its model processes."""
+        return {name: sum(map(seconds, _group(pid))) for name, pid in self.pids.items()}
 
 
 class Sink(BaseHTTPRequestHandler):
     """A collector that takes everything and keeps nothing."""
+
+    protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         """Reads a request and says it is well."""
@@ -62,77 +98,57 @@ class Sink(BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-async def compared(home: Path, pairs: int, seconds: float, at_once: int, port: int) -> dict[str, list[Run]]:
-    """Alternating runs of each kind, after a first one that does not count."""
+@contextmanager
+def collector() -> Iterator[str]:
+    """Its address."""
     sink = ThreadingHTTPServer(("127.0.0.1", 0), Sink)
+    sink.daemon_threads = True
     Thread(target=sink.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{sink.server_port}"
-    triton = TritonServer(Child("triton", home), MODELS, port, repository=REPOSITORY, traces=url)
-    await triton.start()
-    found: dict[str, list[Run]] = {kind: [] for kind in KINDS}
+    yield f"http://127.0.0.1:{sink.server_port}"
+    sink.shutdown()
+
+
+@asynccontextmanager
+async def running(home: Path, triton: TritonServer, kind: str, url: str) -> AsyncIterator[Stack]:
+    """The processes of one kind, with the documents in."""
+    settings = environ(home, triton, KINDS[kind], url)
+    profile = services.profile(Settings.from_environ(settings), settings)
+    found = {one.child.name: one for one in profile.services}
+    started = [replace(found[name], command=(sys.executable, "-m", "benchmarks.bare", name)) for name in OURS]
     try:
-        for number, kind in itertools.product(range(pairs + 1), found):
-            settings = environ(home, triton.grpc, port, kind, url)
-            run = await one(settings, kind, triton, seconds if number else 5.0, at_once, first=not number)
-            if number:
-                found[kind].append(run)
-                print(f"{kind:9} {run.answers_per_second:7.1f}/s  {run.cpu_per_answer * 1000:6.2f} ms CPU")
+        await supervision.up(started, Terminal(), 120)
+        await ingest(settings)
+        children = {one.child.name: one.child for one in started} | {"triton": triton.child}
+        pids = {name: process.pid for name, child in children.items() if (process := child.running())}
+        own = [ports.split(settings[f"RADRAG_{name.upper()}_ADDRESS"]) for name in OURS]
+        pages = [f"http://{host}:{port + services.METRICS_ABOVE}/metrics" for host, port in own]
+        yield Stack(pids, settings["RADRAG_GATEWAY_ADDRESS"], pages)
     finally:
-        await triton.stop()
-        sink.shutdown()
-    return found
+        await supervision.down([one.child for one in started])
 
 
-def environ(home: Path, triton: str, port: int, kind: str, collector: str) -> dict[str, str]:
-    """The settings of one kind of run."""
+def environ(home: Path, triton: TritonServer, sampling: Mapping[str, str], url: str) -> dict[str, str]:
+    """The settings of the processes."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("RADRAG_", "OTEL_"))}
     thresholds = home / "thresholds.json"
     thresholds.write_text(THRESHOLDS, encoding="utf-8")
-    urls = {f"RADRAG_{role}_URL": triton for role in ("EMBEDDER", "RERANKER", "GENERATOR")}
+    urls = {f"RADRAG_{role}_URL": triton.grpc for role in ("EMBEDDER", "RERANKER", "GENERATOR")}
     models = {f"RADRAG_{model.removeprefix('null_').upper()}_MODEL": model for model in MODELS}
-    traced = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector, **(TENTH if kind == "sampled" else {})}
-    measured = {"RADRAG_AUDIT": "off"} if kind == "bare" else traced
-    ours = {
+    return {
+        **clean, **urls, **models, **sampling,
         "RADRAG_HOME": str(home),
         "RADRAG_INSECURE_DEV": "true",
-        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{port + 10}",
-        "RADRAG_RETRIEVAL_ADDRESS": f"127.0.0.1:{port + 11}",
+        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{triton.grpc_port + 10}",
+        "RADRAG_RETRIEVAL_ADDRESS": f"127.0.0.1:{triton.grpc_port + 11}",
         "RADRAG_THRESHOLDS": str(thresholds),
         "RADRAG_LOG_FORMAT": "json",
-    }
-    return clean | urls | models | measured | ours
-
-
-async def one(
-    settings: Mapping[str, str], kind: str, triton: TritonServer, seconds: float, at_once: int, *, first: bool
-) -> Run:
-    """Starts the processes, loads them, and says what they took."""
-    found = {
-        one.child.name: one for one in services.profile(Settings.from_environ(settings), settings).services
-    }
-    started = [_as(found[name], kind) for name in ("retrieval", "gateway")]
-    await supervision.up(started, Terminal(), 60)
-    try:
-        if first and kind == "measured":
-            await ingest(settings)
-        pids = [process.pid for one in started if (process := one.child.running())]
-        running = triton.child.running()
-        before = cpu(pids, running.pid if running else 0)
-        answers, took = await load(settings["RADRAG_GATEWAY_ADDRESS"], seconds, at_once)
-        spent = cpu(pids, running.pid if running else 0) - before
-    finally:
-        await supervision.down([one.child for one in started])
-    return Run(answers / took, spent / answers)
-
-
-def _as(service: Service, kind: str) -> Service:
-    if kind != "bare":
-        return service
-    return replace(service, command=(sys.executable, "-m", "benchmarks.bare", service.child.name))
+        "OTEL_EXPORTER_OTLP_ENDPOINT": url,
+        "OTEL_BSP_SCHEDULE_DELAY": str(SEND_MS),
+    }  # fmt: skip
 
 
 async def ingest(settings: Mapping[str, str]) -> None:
-    """Publishes some documents. Raises RuntimeError when that fails."""
+    """Publishes some documents; those that are there stay. Raises RuntimeError when that fails."""
     line = (sys.executable, "-m", "cli", "ingest", *map(str, DOCUMENTS), "--topic", "safety", "--approve")
     child = await asyncio.create_subprocess_exec(
         *line, env=dict(settings), cwd=places.ROOT, stdout=asyncio.subprocess.DEVNULL
@@ -141,61 +157,129 @@ async def ingest(settings: Mapping[str, str]) -> None:
         raise RuntimeError("the samples could not be published")
 
 
-async def load(address: str, seconds: float, at_once: int) -> tuple[int, float]:
-    """Streams answers, so many at once, for so long; how many came, and in what time."""
-    numbers, began = itertools.count(), time.monotonic()
-    answers = 0
+async def compared(stack: Stack, pairs: int, answers: int, at_once: int) -> list[tuple[Run, Run]]:
+    """Pairs of runs, without and with, every second the other way round. Two that do not count go first."""
+    found = []
+    async with AsyncClient(stack.gateway) as client:
+        for on in (False, True):
+            await one(stack, client, answers, at_once, on=on)
+        for number in range(pairs):
+            order = (False, True) if number % 2 else (True, False)
+            scraped = number % SCRAPES == 0
+            runs = {on: await one(stack, client, answers, at_once, on=on, scraped=scraped) for on in order}
+            found.append((runs[False], runs[True]))
+            print(
+                *(f"{runs[on].answers_per_second:6.1f}/s {_cpu(runs[on])}" for on in (False, True)), sep="   "
+            )
+    return found
 
-    async def asker(client: AsyncClient) -> None:
-        nonlocal answers
-        while time.monotonic() - began < seconds:
-            async for _ in client.stream(f"What is the dose limit for the lens, case {next(numbers)}?"):
-                pass
-            answers += 1
 
-    async with AsyncClient(address) as client:
-        await asyncio.gather(*(asker(client) for _ in range(at_once)))
-    return answers, time.monotonic() - began
+def _cpu(run: Run) -> str:
+    parts = " ".join(f"{name} {value:.2f}" for name, value in run.cpu.items())
+    return f"{run.cpu_per_answer:6.2f} ms ({parts})"
 
 
-def cpu(pids: Sequence[int], group: int) -> float:
-    """CPU seconds of the processes, and of all in a process group."""
+async def one(
+    stack: Stack, client: AsyncClient, answers: int, at_once: int, *, on: bool, scraped: bool = False
+) -> Run:
+    """So many answers, so many at once, and what they took."""
+    stack.switch(on)
+    await asyncio.sleep(0.1)
+    before, began = stack.cpu(), time.perf_counter()
+    await asyncio.gather(*(ask(client, answers // at_once) for _ in range(at_once)))
+    took = time.perf_counter() - began
+    if on and scraped:
+        for page in stack.pages:
+            await asyncio.to_thread(lambda url: urllib.request.urlopen(url).read(), page)
+    await asyncio.sleep(LAST_SECONDS)
+    spent = {name: value - before[name] for name, value in stack.cpu().items()}
+    return Run(answers / took, {name: 1000 * value / answers for name, value in spent.items()})
+
+
+NUMBERS = itertools.count()
+
+
+async def ask(client: AsyncClient, often: int) -> None:
+    """Streams answers, one after another; no question comes twice."""
+    for _ in range(often):
+        async for _ in client.stream(f"What is the dose limit for the lens, case {next(NUMBERS)}?"):
+            pass
+
+
+def seconds(pid: int) -> float:
+    """CPU seconds of a process so far, over all its threads, to the nanosecond."""
     total = 0
+    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            total += int(thread.read_text().split()[0])
+        except OSError:  # it has just ended
+            continue
+    return total / 1e9
+
+
+def _group(leader: int) -> Iterator[int]:
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = stat.read_text().rpartition(")")[2].split()
+            if int(stat.read_text().rpartition(")")[2].split()[2]) == leader:
+                yield int(stat.parent.name)
         except OSError:
             continue
-        if int(stat.parent.name) in pids or int(fields[2]) == group:
-            total += int(fields[11]) + int(fields[12])
-    return total / TICKS
+
+
+def summary(kind: str, pairs: Sequence[tuple[Run, Run]]) -> dict[str, float]:
+    """Medians over pairs: of both kinds, and of the share of throughput lost, by CPU and by the clock."""
+    bare, with_all = ([pair[side] for pair in pairs] for side in (0, 1))
+    by_cpu = [1 - without.cpu_per_answer / on.cpu_per_answer for without, on in pairs]
+    by_clock = [1 - on.answers_per_second / without.answers_per_second for without, on in pairs]
+    figures = {"pairs": float(len(pairs))}
+    for name, runs in (("bare", bare), (kind, with_all)):
+        figures[f"answers_per_second_{name}"] = statistics.median(run.answers_per_second for run in runs)
+        figures[f"cpu_ms_per_answer_{name}"] = statistics.median(run.cpu_per_answer for run in runs)
+    for name, lost in (("by_cpu", by_cpu), ("by_clock", by_clock)):
+        low, high = interval(lost)
+        figures |= {
+            f"lost_{name}": statistics.median(lost),
+            f"lost_{name}_low": low,
+            f"lost_{name}_high": high,
+        }
+    return {name: round(value, 4) for name, value in figures.items()}
+
+
+def interval(values: Sequence[float], draws: int = 2000) -> tuple[float, float]:
+    """Between which figures the median lies with 95 % certainty, by drawing again from the values."""
+    medians = sorted(statistics.median(CHANCE.choices(values, k=len(values))) for _ in range(draws))
+    return medians[int(0.025 * draws)], medians[int(0.975 * draws)]
+
+
+async def measured(home: Path, given: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """The figures of each kind that was asked for."""
+    figures = {}
+    os.environ["OTEL_BSP_SCHEDULE_DELAY"] = str(SEND_MS)  # Triton's too
+    with collector() as url:
+        triton = TritonServer(Child("triton", home), MODELS, given.port, repository=REPOSITORY, traces=url)
+        await triton.start()
+        try:
+            for kind in given.kind or KINDS:
+                async with running(home, triton, kind, url) as stack:
+                    pairs = await compared(stack, given.pairs, given.answers, given.at_once)
+                figures[kind] = summary(kind, pairs)
+                print(kind, figures[kind])
+        finally:
+            await triton.stop()
+    return figures
 
 
 def main() -> None:
     """Measures, prints, and keeps the result."""
     given = argparse.ArgumentParser(description=__doc__)
-    given.add_argument("--pairs", type=int, default=4)
-    given.add_argument("--seconds", type=float, default=20.0)
+    given.add_argument("--pairs", type=int, default=30)
+    given.add_argument("--answers", type=int, default=128, help="in a run")
     given.add_argument("--at-once", type=int, default=8)
     given.add_argument("--port", type=int, default=38401)
+    given.add_argument("--kind", choices=KINDS, action="append")
     asked = given.parse_args()
     with tempfile.TemporaryDirectory() as home:
-        found = asyncio.run(compared(Path(home), asked.pairs, asked.seconds, asked.at_once, asked.port))
-    figures = summary(found)
-    record(RESULT, figures)
-    print(figures)
-
-
-def summary(found: Mapping[str, Sequence[Run]]) -> dict[str, float]:
-    """Medians of each kind, and by what share measuring lowers throughput: by the clock, and by CPU time."""
-    rate = {kind: statistics.median(run.answers_per_second for run in runs) for kind, runs in found.items()}
-    spent = {kind: statistics.median(run.cpu_per_answer for run in runs) for kind, runs in found.items()}
-    figures = {f"answers_per_second_{kind}": round(value, 2) for kind, value in rate.items()}
-    figures |= {f"cpu_ms_per_answer_{kind}": round(value * 1000, 3) for kind, value in spent.items()}
-    for kind in ("measured", "sampled"):
-        figures[f"throughput_lost_{kind}"] = round(1 - rate[kind] / rate["bare"], 4)
-        figures[f"throughput_lost_by_cpu_{kind}"] = round(1 - spent["bare"] / spent[kind], 4)
-    return figures
+        record(RESULT, asyncio.run(measured(Path(home), asked)))
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from opentelemetry.trace import (
 from opentelemetry.util.types import Attributes, AttributeValue
 
 NONE: Mapping[str, AttributeValue] = {}
+UNSET = Status()
 
 
 class Recorded(Span):
@@ -48,7 +49,7 @@ class Recorded(Span):
         done: Callable[["Recorded"], None],
     ) -> None:
         self.name, self.context, self.parent, self.kind = name, context, parent, kind
-        self.attributes, self.status = dict(attributes), Status()
+        self.attributes, self.status = dict(attributes), UNSET
         self.events: list[tuple[str, int]] = []
         self.started, self._began, self.ended, self._done = time_ns(), perf_counter_ns(), 0, done
 

@@ -105,7 +105,9 @@ def _finish(stage: str, started: float, outcome: str, span: Span, durations: His
     span.set_attribute("radrag.outcome", outcome)
     span.end()
     duration = perf_counter() - started
-    _child(durations, stage, outcome).observe(duration, traces.exemplar(span))
+    # A part of a stage, as a leg of the search, needs no exemplar: that of its stage leads to the same trace.
+    exemplar = None if "." in stage else traces.exemplar(span)
+    _child(durations, stage, outcome).observe(duration, exemplar)
     recording = _recording.get()
     if recording is not None:
         recording.stages.append(StageTime(stage, started - recording.began, duration, outcome))
