@@ -7,7 +7,7 @@ values that only different words tell apart.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from gateway.answer import Kind, Notice
 from gateway.categories import Categories, categories
@@ -29,6 +29,7 @@ _OPPOSITES = (
     ("показан", "противопоказ"), ("безопас", "опас"), ("безопас", "противопоказ"),
     ("обязател", "необязател"),
 )  # fmt: skip
+_ADVICE = tuple(chain.from_iterable(_OPPOSITES))
 _YEAR = "calendar year"
 _UNITS = {unit.lower() for unit in UNITS}
 
@@ -159,4 +160,4 @@ def _starts(words: Sequence[str], stem: str) -> bool:
 
 
 def _is_advice(word: str) -> bool:
-    return any(word.startswith(stems) for stems in _OPPOSITES)
+    return word.startswith(_ADVICE)

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from radrag import call
@@ -35,16 +36,65 @@ async def within(cap: float, part: float, step: Callable[[], Awaitable[T]]) -> T
 
 
 async def timely(cap: float, pieces: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """The pieces until the caller's deadline less a margin, or until `cap` seconds; then DeadlineExceeded."""
+    """The pieces until the caller's deadline less a margin, or until `cap` seconds; then DeadlineExceeded.
+
+    Only the first step sees the shorter deadline as the call's own: what is asked for is asked there.
+    """
     left = call.time_left(float("inf"))
     end = time.monotonic() + min(cap, left - min(MARGIN_SECONDS, MARGIN_PART * left))
     async with aclosing(pieces):
-        while True:
-            try:
-                piece = await _until(end, lambda: anext(pieces))
-            except StopAsyncIteration:
-                return
-            yield piece
+        alarm = Alarm(end)
+        try:
+            step: Callable[[], Awaitable[T]] = partial(_until, end, lambda: anext(pieces))
+            while True:
+                try:
+                    piece = await step()
+                except StopAsyncIteration:
+                    return
+                yield piece
+                step = partial(alarm.wait, pieces)
+        finally:
+            alarm.stop()
+
+
+class Alarm:
+    """A timeout that is entered again and again; between the waits its task is left alone.
+
+    One timer for all of a stream: a timeout of its own for each of 500 words costs more than the words.
+    """
+
+    def __init__(self, end: float) -> None:
+        """`end` is a time.monotonic instant."""
+        self._waiting: asyncio.Task[object] | None = None
+        self._rang = False
+        self._timer = asyncio.get_running_loop().call_later(end - time.monotonic(), self._ring)
+
+    def stop(self) -> None:
+        """No longer rings."""
+        self._timer.cancel()
+
+    async def wait(self, pieces: AsyncGenerator[T, None]) -> T:
+        """The next piece. Raises DeadlineExceeded, StopAsyncIteration. A cancelled task stays cancelled."""
+        if self._rang:
+            raise DeadlineExceeded("a step did not end in time")
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
+        self._waiting = task
+        try:
+            return await anext(pieces)
+        except asyncio.CancelledError:
+            if self._rang and task and task.cancelling() - 1 <= before:
+                raise DeadlineExceeded("a step did not end in time") from None
+            raise
+        finally:
+            self._waiting = None
+            if self._rang and task:
+                task.uncancel()
+
+    def _ring(self) -> None:
+        self._rang = True
+        if self._waiting:
+            self._waiting.cancel()
 
 
 async def _until(end: float, step: Callable[[], Awaitable[T]]) -> T:
