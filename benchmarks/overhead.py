@@ -44,8 +44,8 @@ KINDS: Mapping[str, Mapping[str, str]] = {
     "sampled": {"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.1"},
 }
 OURS = ("retrieval", "gateway")
-# Spans are sent this often (by default every five seconds), and a run waits for the last of them: what it made
-# is paid for in it.
+# Spans are sent this often, by default every five seconds, and a run waits for the last of them: what it
+# made is paid for in it.
 SEND_MS, LAST_SECONDS = 1500, 2.0
 SCRAPES = 3  # Prometheus reads the pages in every so manieth run, about as often as by default
 CHANCE = random.Random(20261201)
