@@ -16,7 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status as EncodedStatus
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
-from opentelemetry.trace import INVALID_SPAN_CONTEXT, NoOpTracer, SpanKind, StatusCode
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, NoOpTracer, SpanKind
 from opentelemetry.util.types import AttributeValue
 
 from radrag.telemetry.spans import Recorded, Tracer
@@ -28,11 +28,6 @@ KINDS = {
     SpanKind.INTERNAL: Encoded.SPAN_KIND_INTERNAL,
     SpanKind.SERVER: Encoded.SPAN_KIND_SERVER,
     SpanKind.CLIENT: Encoded.SPAN_KIND_CLIENT,
-}
-CODES = {
-    StatusCode.UNSET: EncodedStatus.STATUS_CODE_UNSET,
-    StatusCode.OK: EncodedStatus.STATUS_CODE_OK,
-    StatusCode.ERROR: EncodedStatus.STATUS_CODE_ERROR,
 }
 LOCAL = SpanFlags.SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
 REMOTE = LOCAL | SpanFlags.SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
@@ -100,21 +95,21 @@ def encode(span: Recorded, into: ScopeSpans) -> None:
     if ids.trace_state:
         added.trace_state = ids.trace_state.to_header()
     said = tuple(span.attributes.items())
-    added.MergeFromString(_shared(span.name, span.kind, status.status_code, status.description, said))
+    added.MergeFromString(_shared(span.name, span.kind, status.status_code.value, status.description, said))
 
 
 @lru_cache(maxsize=1024)
 def _shared(
     name: str,
     kind: SpanKind,
-    code: StatusCode,
+    code: int,
     description: str | None,
     attributes: tuple[tuple[str, AttributeValue], ...],
 ) -> bytes:
     return Encoded(
         name=name,
         kind=KINDS[kind],
-        status=EncodedStatus(code=CODES[code], message=description or ""),
+        status=EncodedStatus(code=code, message=description or ""),  # type: ignore[arg-type]  # the same numbers
         attributes=[KeyValue(key=key, value=_value(value)) for key, value in attributes],
     ).SerializeToString()
 
