@@ -27,7 +27,7 @@ def distractors(
         seen.add(document.text)
         if made:
             topic = topics[len(items) % len(topics)]
-            items.append(_written(out, f"{folder.name}-{len(items)}", document, topic))
+            items.append(written(out, f"distractor-{folder.name}-{len(items)}", document, topic))
             children -= made
     return items
 
@@ -48,9 +48,10 @@ def _documents(folder: Path) -> Iterator[Document]:
         yield Document(row.id("_id"), canonical(row.text("title", "")), canonical(row.text("text")))
 
 
-def _written(out: Path, name: str, document: Document, topic: str) -> Item:
+def written(out: Path, name: str, document: Document, topic: str) -> Item:
+    """A document as a Markdown file below `out`, to be ingested under the id `name`."""
     path = out / f"{name}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     title = document.title or document.text.strip().split("\n")[0][:100]
     path.write_text(document.text, encoding="utf-8")
-    return Item(path, path.name, Metadata(document_id=f"distractor-{name}", title=title, topic=topic))
+    return Item(path, path.name, Metadata(document_id=name, title=title, topic=topic))

@@ -45,6 +45,8 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
         top.error("--mixed gives each set its topic, --split-topics spreads one: not both")
     if not getattr(given, "mixed", True) and len(given.dataset) > 1:
         top.error("several data sets are measured together with --mixed")
+    if getattr(given, "labels_for", None) and not given.labels:
+        top.error("--labels-for needs --labels FILE")
     return given
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from cli import evaluate, evaluate_configuration, evaluate_retrieval
+from cli import evaluate, evaluate_configuration, evaluate_depth, evaluate_retrieval
 from cli.exits import Exit
 from cli.terminal import Terminal
 from evaluation import ablation, figures, report
@@ -17,13 +17,10 @@ from radrag.settings import SettingError
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Runs the cells that have no result yet, then writes table.md and forest.png beside the results."""
-    grid = ablation.read(given.grid, evaluate_configuration.KNOWN)
-    if given.dataset:
-        grid = replace(grid, datasets=tuple(map(str, given.dataset)), split=given.split)
-    grid = replace(grid, limit=given.limit or grid.limit)
+    grid = _read(given)
     given.out.mkdir(parents=True, exist_ok=True)
     for cell in grid.cells:  # a typing error is found before an hour of work
-        _asked(cell, grid)
+        _checked(cell, grid)
     results = {}
     for number, cell in enumerate(grid.cells, 1):
         screen.note(f"{number} of {len(grid.cells)}: {cell.name}")
@@ -36,19 +33,37 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     return Exit.OK
 
 
+def _read(given: argparse.Namespace) -> Grid:
+    grid = ablation.read(given.grid, evaluate_configuration.KNOWN, evaluate_depth.KNOWN)
+    if given.dataset and grid.frozen:
+        if len(given.dataset) > 1:
+            raise DatasetError(given.grid, 0, "is over frozen answers: one file of them")
+        grid = replace(grid, frozen=str(given.dataset[0]))
+    elif given.dataset:
+        grid = replace(grid, datasets=tuple(map(str, given.dataset)), split=given.split)
+    return replace(grid, limit=given.limit or grid.limit)
+
+
+def _checked(cell: Cell, grid: Grid) -> None:
+    if not grid.frozen:
+        _asked(cell, grid)
+        return
+    evaluate_depth.checked(cell, grid)
+    if not Path(grid.frozen).is_file():
+        raise DatasetError(Path(grid.frozen), 0, "is missing: `radrag eval answers … --out` keeps answers")
+
+
 async def _result(
     cell: Cell, grid: Grid, given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]
 ) -> dict[str, object]:
     kept = given.out / f"{cell.key(grid)}.json"
-    asked = _asked(cell, grid)
     if kept.exists():
         result = dict(json.loads(kept.read_text(encoding="utf-8")))
-        if result["data_sha256"] == evaluate_retrieval.dataset(asked).sha256:
+        if result["data_sha256"] == _sha256(cell, grid):
             return result
         screen.note(f"{cell.name}: the data has changed, it is measured again")
     try:
-        around = {**environ, **evaluate_configuration.environment(cell.values)}
-        values, _ = await evaluate_retrieval.measured(asked, screen, around)
+        values = await _measured(cell, grid, screen, environ)
     except SettingError as error:
         raise DatasetError(given.grid, 0, f"cell {cell.name!r}: {error}") from None
     text = json.dumps({"cell": cell.name, **values}, ensure_ascii=False, default=vars)
@@ -57,6 +72,22 @@ async def _result(
     half.write_text(text, encoding="utf-8")
     half.replace(kept)
     return dict(json.loads(text))
+
+
+def _sha256(cell: Cell, grid: Grid) -> str:
+    return (
+        evaluate_depth.sha256(grid) if grid.frozen else evaluate_retrieval.dataset(_asked(cell, grid)).sha256
+    )
+
+
+async def _measured(
+    cell: Cell, grid: Grid, screen: Terminal, environ: Mapping[str, str]
+) -> dict[str, object]:
+    if grid.frozen:
+        return await evaluate_depth.measured(cell, grid, screen, environ)
+    around = {**environ, **evaluate_configuration.environment(cell.values)}
+    values, _ = await evaluate_retrieval.measured(_asked(cell, grid), screen, around)
+    return values
 
 
 def _asked(cell: Cell, grid: Grid) -> argparse.Namespace:
@@ -78,6 +109,8 @@ def _plot(results: Mapping[str, Mapping[str, object]], grid: Grid, path: Path) -
         rows = result["rows"]
         assert isinstance(rows, dict)
         for row, values in rows.items():
+            if measure not in values:  # this cell had nothing it could be measured on
+                continue
             one = values[measure]
             found[f"{name}: {report.ROW_NAMES.get(row, row)}"] = (one["mean"], one["low"], one["high"])
     questions = next(iter(results.values()))["queries"]

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli import places
+from evaluation.judging.outcomes import METRICS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -67,24 +68,55 @@ def _evidence(commands: Commands) -> None:
 
 
 def _answers(commands: Commands) -> None:
-    command = commands.add_parser("answers", help="answers by words, by a judge, and against a baseline")
+    command = commands.add_parser(
+        "answers", help="answers by rule, by words, by a judge, and against the model alone"
+    )
     command.set_defaults(module="cli.evaluate_answers")
-    command.add_argument("answers", type=Path, help="JSONL: id, question, answer, reference, sources")
+    command.add_argument(
+        "answers", type=Path, metavar="DATASET",
+        help="folder or JSONL of questions, which the service is asked; or JSONL of answers: "
+        "id, question, answer, reference, sources",
+    )  # fmt: skip
+    command.add_argument("--split", default="", help="test, train, … where the set has splits")
+    command.add_argument("--limit", type=int, default=0, metavar="N", help="ask only N questions")
+    command.add_argument(
+        "--own", action="store_true", help="ask an instance of its own with the samples; a folder always is"
+    )
+    command.add_argument(
+        "--samples", type=Path, default=places.ROOT / "var" / "samples", metavar="FOLDER", help="as built"
+    )
+    command.add_argument(
+        "--contexts", type=int, default=0, metavar="N", help="sources of an answer, in an instance of its own"
+    )
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="keep the answers as JSONL, sources and all"
+    )
     command.add_argument(
         "--judge", default="", metavar="URL", help="an OpenAI-compatible /v1, or triton: our own generator"
     )
     command.add_argument("--judge-model", default="", metavar="NAME", help="as that server lists it")
     command.add_argument("--judge-key-file", type=Path, metavar="FILE", help="that server's API key")
-    command.add_argument("--metric", action="append", default=[], help="only this one; repeatable")
+    command.add_argument(
+        "--metric", action="append", choices=METRICS, default=[], help="of the judge only this; repeatable"
+    )
     command.add_argument("--repetitions", type=int, default=1, metavar="N", help="for the judge's spread (1)")
     command.add_argument("--seconds", type=float, default=120, help="for one reply of the judge (120)")
     command.add_argument("--at-once", type=int, default=4, metavar="N", help="judgements at once (4)")
-    command.add_argument("--baseline", type=Path, metavar="FILE", help="answers of the model alone, same ids")
+    other = command.add_mutually_exclusive_group()
+    other.add_argument(
+        "--baseline", type=Path, metavar="FILE", help="answers of the model alone, or others, by the same ids"
+    )
+    other.add_argument(
+        "--alone", type=Path, metavar="FILE", help="ask the generator without sources, and keep it there"
+    )
     command.add_argument(
         "--labels", type=Path, metavar="FILE", help="JSONL of people: id, label true or false"
     )
     command.add_argument(
-        "--labels-for", action="append", default=[], metavar="METRIC", help="what they label; repeatable"
+        "--labels-for", action="append", choices=METRICS, default=[], help="what they label; repeatable"
+    )
+    command.add_argument(
+        "--uncalibrated", action="store_true", help="show a judge's means that no labels stand behind"
     )
     _forms(command)
 

@@ -12,7 +12,7 @@ import yaml
 from evaluation.jsonl import DatasetError
 from evaluation.report import ROW_NAMES, Table
 
-KEYS = {"dataset", "split", "limit", "measures", "settings", "each", "cells"}
+KEYS = {"dataset", "frozen", "split", "limit", "measures", "settings", "each", "cells"}
 Values = dict[str, object]
 
 
@@ -25,36 +25,38 @@ class Cell:
 
     def key(self, grid: "Grid") -> str:
         """What its result is kept under: another question or configuration is another file."""
-        asked = [list(grid.datasets), grid.split, grid.limit, list(grid.measures), self.values]
+        asked = [list(grid.datasets), grid.frozen, grid.split, grid.limit, list(grid.measures), self.values]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A file's cells, all on the same questions."""
+    """A file's cells, all on the same questions. `frozen` is a file of answers whose sources are kept."""
 
     datasets: tuple[str, ...]  # several are mixed
     split: str
     limit: int
     measures: tuple[str, ...]
     cells: tuple[Cell, ...]
+    frozen: str = ""
 
 
-def read(path: Path, known: Collection[str]) -> Grid:
-    """Reads a grid. `known` are the names a cell may set. Raises DatasetError naming what it does not know.
+def read(path: Path, known: Collection[str], of_frozen: Collection[str] = ()) -> Grid:
+    """Reads a grid. `known` are the names a cell may set, `of_frozen` those over frozen sources. Raises
+    DatasetError naming what it does not know.
 
     `settings` hold in every cell; `each` is crossed, name by name; `cells` are single ones, with a `name`.
     `dataset` is a folder, or a list of folders, which are mixed.
     """
     given = _given(path)
-    named = given.get("dataset")
-    datasets = [named] if isinstance(named, str) else named
-    if not isinstance(datasets, list) or not datasets or not all(isinstance(one, str) for one in datasets):
-        raise DatasetError(path, 0, "needs dataset: a folder, or a list of them")
-    cells, limit = _cells(path, given, known), given.get("limit", 0)
+    frozen = given.get("frozen", "")
+    datasets = _datasets(path, given) if not frozen else ()
+    if not isinstance(frozen, str) or (frozen and "dataset" in given):
+        raise DatasetError(path, 0, "frozen is a file of answers, and stands instead of dataset")
+    cells, limit = _cells(path, given, of_frozen if frozen else known), given.get("limit", 0)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
         raise DatasetError(path, 0, f"limit is {limit!r}, not a number of questions")
-    return Grid(tuple(datasets), str(given.get("split", "")), limit, _measures(path, given), cells)
+    return Grid(datasets, str(given.get("split", "")), limit, _measures(path, given), cells, frozen)
 
 
 def configuration(path: Path, known: Collection[str]) -> tuple[list[str], Values]:
@@ -64,6 +66,14 @@ def configuration(path: Path, known: Collection[str]) -> tuple[list[str], Values
     if len(cells) != 1:
         raise DatasetError(path, 0, f"has {len(cells)} configurations; `radrag eval ablate` runs them all")
     return list(_measures(path, given)) if "measures" in given else [], cells[0].values
+
+
+def _datasets(path: Path, given: Mapping[str, object]) -> tuple[str, ...]:
+    named = given.get("dataset")
+    datasets = [named] if isinstance(named, str) else named
+    if not isinstance(datasets, list) or not datasets or not all(isinstance(one, str) for one in datasets):
+        raise DatasetError(path, 0, "needs dataset: a folder, or a list of them")
+    return tuple(datasets)
 
 
 def _given(path: Path) -> Mapping[str, object]:

@@ -183,7 +183,7 @@ def _qrels(
     path: Path, documents: Mapping[str, Document], queries: Mapping[str, Row]
 ) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
-    for line, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+    for line, text in enumerate(_lines(path), 1):
         if not text.strip() or (line == 1 and text.startswith("query-id")):
             continue
         query, document, grade = _judgement(path, line, text)
@@ -191,8 +191,16 @@ def _qrels(
             raise DatasetError(path, line, f"the corpus has no document {document!r}")
         if query not in queries:
             raise DatasetError(path, line, f"there is no query {query!r}")
-        found.setdefault(query, {})[document] = grade
+        if found.setdefault(query, {}).setdefault(document, grade) != grade:
+            raise DatasetError(path, line, f"{query!r} and {document!r} were judged otherwise before")
     return {query: grades for query, grades in found.items() if max(grades.values()) > 0}
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise DatasetError(path, 0, "is not UTF-8") from None
 
 
 def _judgement(path: Path, line: int, text: str) -> tuple[str, str, int]:

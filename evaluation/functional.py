@@ -112,11 +112,14 @@ def judged(question: Question, answer: Answer, fixed_messages: Collection[str]) 
         best_rerank=max(scores, default=None),
         seconds=answer.seconds,
         error=answer.error,
-        unsupported=sum(
-            one.kind == pb.Warning.KIND_UNSUPPORTED_SENTENCE for one in _warnings(reply.warnings)
-        ),
+        unsupported=unsupported(reply.warnings),
         missing=lacking(reply.warnings),
     )
+
+
+def unsupported(warnings: object) -> int:
+    """The sentences of a reply with these `warnings` that no source supports, flagged or dropped."""
+    return sum(one.kind == pb.Warning.KIND_UNSUPPORTED_SENTENCE for one in _warnings(warnings))
 
 
 def lacking(warnings: object) -> tuple[str, ...]:

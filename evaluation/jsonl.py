@@ -1,5 +1,6 @@
 """JSONL files read with errors that name file, line and field."""
 
+import codecs
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,8 +62,10 @@ def rows(path: Path) -> Iterator[Row]:
         raise DatasetError(path, 0, "is missing")
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if line.strip():
-                yield Row(path, number, _object(path, number, line))
+            # Windows writes a byte order mark in front of the first line; JSON knows none.
+            text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if text.strip():
+                yield Row(path, number, _object(path, number, text))
 
 
 def _object(path: Path, number: int, line: bytes) -> dict[str, object]:

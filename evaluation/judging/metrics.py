@@ -88,6 +88,9 @@ METRICS: Mapping[str, Callable[..., Any]] = {
     "correctness": _correctness,
 }
 
+FROM_SOURCES = ("contextual_precision", "contextual_recall", "contextual_relevancy", "faithfulness")
+FROM_REFERENCE = ("contextual_precision", "contextual_recall", "correctness")
+
 
 async def judge(
     cases: Sequence[Case],
@@ -102,13 +105,26 @@ async def judge(
 ) -> list[Outcome]:
     """Every answered case by every metric, `repetitions` times; `seconds` for one metric of one case."""
     work = [
-        (case, metric, k) for case in cases if case.answered for metric in chosen for k in range(repetitions)
+        (case, metric, k)
+        for case in cases
+        for metric in chosen
+        if _has_what_it_needs(case, metric)
+        for k in range(repetitions)
     ]
 
     async def one(item: tuple[Case, str, int]) -> Outcome:
         return await _judged(*item, JudgeModel(complete, name), seconds)
 
     return await each(one, work, at_once, "judging", progress)
+
+
+def _has_what_it_needs(case: Case, metric: str) -> bool:
+    """A model alone has no sources to be judged by, and an open question no reference."""
+    return (
+        case.answered
+        and (bool(case.sources) or metric not in FROM_SOURCES)
+        and (bool(case.reference.strip()) or metric not in FROM_REFERENCE)
+    )
 
 
 async def _judged(case: Case, metric: str, repetition: int, model: JudgeModel, seconds: float) -> Outcome:

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from evaluation.agreement import Agreement, agreement
-from evaluation.jsonl import Row
 from evaluation.measures import Mean, mean
 
 TIMEOUT, NONSENSE, NOT_A_NUMBER, UNAVAILABLE = "timeout", "nonsense", "no valid score", "unavailable"
+
+METRICS = (
+    "contextual_precision",
+    "contextual_recall",
+    "contextual_relevancy",
+    "answer_relevancy",
+    "faithfulness",
+    "correctness",
+)
 
 
 class JudgeFailure(Exception):
@@ -57,15 +65,6 @@ class Judged:
     cases: int
     failures: dict[str, int]
     spread: float | None
-
-
-def case_of(row: Row) -> Case:
-    """A line of answers: id, question, answer, reference, sources (texts). Raises DatasetError."""
-    sources = row.list("sources")
-    if not all(isinstance(source, str) for source in sources):
-        raise row.error("sources is not a list of texts")
-    question, answer, reference = (row.text(name) for name in ("question", "answer", "reference"))
-    return Case(row.id("id"), question, answer, reference, tuple(map(str, sources)))
 
 
 def outcome(case: str, metric: str, repetition: int, score: object) -> Outcome:

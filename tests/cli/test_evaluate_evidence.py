@@ -7,17 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cli import evaluate, places
+from cli import evaluate
 from cli.exits import Exit
 from cli.word_index import WordIndex
-from radrag.settings import Settings
 from retrieval.bm25 import Bm25
 from retrieval.frequencies import count
 from tests.cli.screens import err, out, pipe
-
-needs_tokenizer = pytest.mark.skipif(
-    not places.tokenizer(Settings(), {}).exists(), reason="the embedder's tokenizer is not there: make models"
-)
+from tests.evaluation.tiny import tokenizer
 
 
 def test_words_rank_as_the_products_weights_say() -> None:
@@ -38,7 +34,6 @@ def test_words_rank_as_the_products_weights_say() -> None:
     assert WordIndex(texts).search("nowhere", 5) == []
 
 
-@needs_tokenizer
 @pytest.mark.parametrize("form", ["--json", "--markdown"])
 async def test_overlap_makes_the_naive_truth_wrong(tmp_path: Path, form: str) -> None:
     facts = [f"Fact number {n} says that organ{n} measures {n} millimetres in adults." for n in range(60)]
@@ -51,14 +46,15 @@ async def test_overlap_makes_the_naive_truth_wrong(tmp_path: Path, form: str) ->
     (tmp_path / "documents.jsonl").write_text(json.dumps({"id": "d", "title": "", "text": text}))
     (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, quotes)))
     screen = pipe()
-    words = ["evidence", str(tmp_path), "--sizes", "50,120", "--overlaps", "0,40", form]
-    assert await evaluate.run(argparse.Namespace(words=words), screen, {}) == Exit.OK
+    words = ["evidence", str(tmp_path), "--sizes", "40,100", "--overlaps", "0,40", form]
+    around = {"RADRAG_EMBEDDER_TOKENIZER": str(tokenizer(tmp_path / "tokenizer"))}
+    assert await evaluate.run(argparse.Namespace(words=words), screen, around) == Exit.OK
     if form == "--markdown":
         assert out(screen).count("\n| ") == 5
         return
     cells = json.loads(out(screen))["cells"]
     assert [(cell["tokens"], cell["overlap"]) for cell in cells] == [
-        (50, 0.0), (50, 0.4), (120, 0.0), (120, 0.4)
+        (40, 0.0), (40, 0.4), (100, 0.0), (100, 0.4)
     ]  # fmt: skip
     for plain, lapped in (cells[:2], cells[2:]):
         assert plain["whole"] < lapped["whole"]

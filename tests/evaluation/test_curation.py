@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from cli import evaluate, places
+from cli import evaluate
 from cli.exits import Exit
 from evaluation import curation
 from evaluation.annotated import Annotated
 from evaluation.datasets import Span
 from evaluation.evidence import Chunk, Chunking
 from evaluation.jsonl import DatasetError
-from radrag.settings import Settings
 from tests.cli.screens import out, pipe
+from tests.evaluation.tiny import tokenizer
 
 TEXT = "The dose limit is twenty. Weather was fine. The limit of dose is twenty a year."
 CHUNKS = Chunking([Chunk(f"c{a}", Span("d", a, b)) for a, b in ((0, 25), (26, 43), (44, 79))], {"d": TEXT})
@@ -42,9 +42,6 @@ def test_only_what_a_person_accepted_becomes_an_alternative(tmp_path: Path) -> N
         curation.accepted(path, {"d": TEXT})
 
 
-@pytest.mark.skipif(
-    not places.tokenizer(Settings(), {}).exists(), reason="the embedder's tokenizer is not there: make models"
-)
 async def test_scores_move_with_the_annotation_alone(tmp_path: Path) -> None:
     facts = [f"Organ{n % 20} measures {n % 20} millimetres in study {n}." for n in range(60)]
     rows = [
@@ -55,8 +52,9 @@ async def test_scores_move_with_the_annotation_alone(tmp_path: Path) -> None:
     (tmp_path / "documents.jsonl").write_text(json.dumps({"id": "d", "title": "", "text": "\n".join(facts)}))
     (tmp_path / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
     path, screen = tmp_path / "c.jsonl", pipe()
-    words = ["audit", str(tmp_path), "--tokens", "24", "--out", str(path), "--markdown"]
-    assert await evaluate.run(argparse.Namespace(words=words), screen, {}) == Exit.OK
+    words = ["audit", str(tmp_path), "--tokens", "16", "--out", str(path), "--markdown"]
+    around = {"RADRAG_EMBEDDER_TOKENIZER": str(tokenizer(tmp_path / "tokenizer"))}
+    assert await evaluate.run(argparse.Namespace(words=words), screen, around) == Exit.OK
     before, after = (line.split("|")[2] for line in out(screen).splitlines()[-2:])
     assert float(before) < float(after)
     assert len(path.read_text().splitlines()) >= 20

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ pytest.importorskip("deepeval", reason="DeepEval has an environment of its own: 
 
 from evaluation.judging import metrics
 from evaluation.judging.judge import Complete
-from evaluation.judging.outcomes import NONSENSE, NOT_A_NUMBER, TIMEOUT, Case, JudgeFailure, Outcome
+from evaluation.judging.outcomes import METRICS, NONSENSE, NOT_A_NUMBER, TIMEOUT, Case, JudgeFailure, Outcome
 
 CASE = Case("a", "What is the dose?", "It is 20 mSv. It is yearly.", "20 mSv a year.", ("s1", "s2", "s3"))
 YES, NO, MAYBE = ({"verdict": one, "statement": "s", "reason": "r"} for one in ("yes", "no", "borderline"))
@@ -113,3 +114,14 @@ async def test_repetitions_are_judged_apart() -> None:
 def test_deepeval_stays_offline() -> None:
     assert os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] == "1"
     assert "CONFIDENT_API_KEY" not in os.environ
+
+
+def test_the_commands_know_every_metric() -> None:
+    assert tuple(metrics.METRICS) == METRICS
+
+
+async def test_a_metric_is_left_out_where_it_has_nothing_to_go_by() -> None:
+    """The model alone has no sources; an open question has no reference."""
+    bare = replace(CASE, sources=(), reference="")
+    found = await metrics.judge([bare, replace(CASE, answer="")], judge_of(verdicts=[YES, YES]), "fake")
+    assert {one.metric for one in found} == {"answer_relevancy"}

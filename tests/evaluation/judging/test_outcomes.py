@@ -6,22 +6,20 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
-from evaluation.jsonl import DatasetError, rows
 from evaluation.judging import judge
 from evaluation.judging.outcomes import (
     NONSENSE,
     NOT_A_NUMBER,
     TIMEOUT,
     UNAVAILABLE,
+    Case,
     JudgeFailure,
     Outcome,
     by_case,
     calibrated,
-    case_of,
     judged,
     outcome,
 )
@@ -137,10 +135,6 @@ def test_thoughts_and_framing_are_no_part_of_the_object() -> None:
             judge.object_in(text)
 
 
-def test_cases_are_read_with_errors_by_line(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    path.write_text('{"id": "a", "question": "q", "answer": " ", "reference": "r", "sources": [1]}')
-    with pytest.raises(DatasetError, match=r"answers.jsonl:1: sources is not a list of texts"):
-        case_of(next(iter(rows(path))))
-    path.write_text('{"id": "a", "question": "q", "answer": " ", "reference": "r", "sources": ["s"]}')
-    assert not case_of(next(iter(rows(path)))).answered
+@pytest.mark.parametrize("answer", ["", " \n"])
+def test_an_empty_answer_is_none(answer: str) -> None:
+    assert not Case("a", "q", answer, "r", ()).answered

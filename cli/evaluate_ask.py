@@ -1,0 +1,87 @@
+"""The answers an evaluation looks at: read from a file, or asked for, if need be of its own instance."""
+
+import argparse
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from cli import distractors, evaluate_instance, evaluate_writing, places
+from cli.evaluate_writing import Write
+from cli.terminal import Terminal
+from evaluation import asking, written
+from evaluation.bounded import each
+from evaluation.datasets import Document
+from evaluation.written import Asked, Written
+from ingest.manifest import Item, read_manifest
+from radrag.settings import Settings
+
+
+async def answers(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> list[Written]:
+    """Those of the file, or those of the service to the questions of a file or a data set. DatasetError."""
+    if given.answers.is_file() and asking.is_answered(given.answers):
+        return written.read(given.answers)
+    every, documents = asking.of(given.answers, given.split)
+    asked = drawn(every, given.limit)
+    async with AsyncExitStack() as stack:
+        settings = Settings.from_environ(environ)
+        if documents or given.own:
+            home = places.home(settings, environ) / "eval" / f"answers-{given.answers.resolve().stem}"
+            items = _items(documents, settings, home) if documents else _samples(given.samples)
+            around = {**environ, **_shown(given.contexts)}
+            settings = await stack.enter_async_context(evaluate_instance.served(home, items, screen, around))
+        write = await stack.enter_async_context(evaluate_writing.by_service(settings))
+        found = await _each(write, asked, given.at_once, screen)
+    return _kept(found, given.out, screen)
+
+
+async def alone(
+    asked: Sequence[Asked], given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]
+) -> list[Written]:
+    """The generator's own answers to the same questions, without any source."""
+    async with evaluate_writing.by_generator(Settings.from_environ(environ)) as writer:
+        found = await _each(writer.alone, asked, given.at_once, screen)
+    return _kept(found, given.alone, screen)
+
+
+def drawn(asked: Sequence[Asked], limit: int) -> list[Asked]:
+    """`limit` of the questions by their id's hash, the same ones every time; 0 is all, in their order."""
+    order = sorted(asked, key=lambda one: hashlib.sha256(one.id.encode()).digest())
+    return order[:limit] if limit else list(asked)
+
+
+async def _each(write: Write, asked: Sequence[Asked], at_once: int, screen: Terminal) -> list[Written]:
+    return await each(
+        write, asked, at_once, "asking", lambda stage, done, of: screen.progress(f"{stage} {done} of {of}")
+    )
+
+
+def _kept(found: list[Written], out: Path | None, screen: Terminal) -> list[Written]:
+    screen.progress("")
+    if failed := [one.error for one in found if one.error]:
+        screen.note(f"{len(failed)} of {len(found)} questions failed: {', '.join(sorted(set(failed)))}")
+    if out is not None:
+        written.write(found, out)
+    return found
+
+
+def _shown(contexts: int) -> dict[str, str]:
+    if not contexts:
+        return {}
+    candidates = max(contexts, Settings().candidates)
+    return {"RADRAG_SOURCES": str(contexts), "RADRAG_CANDIDATES": str(candidates)}
+
+
+def _samples(folder: Path) -> list[Item]:
+    return read_manifest(folder / "manifest.yaml")
+
+
+def _items(documents: Sequence[Document], settings: Settings, home: Path) -> list[Item]:
+    """The documents as files, spread over the topics; a text that was there before is left out."""
+    once = {document.text: document for document in reversed(documents) if document.text.strip()}
+    some = [document for document in documents if once.get(document.text) is document]
+    topics = settings.topics
+    return [
+        distractors.written(home / "documents", f"document-{n}", document, topics[n % len(topics)])
+        for n, document in enumerate(some)
+    ]
