@@ -34,6 +34,11 @@ def decode(name: str, data: bytes, declared: str | None = None) -> tuple[str, st
     return text, encoding
 
 
+def on_record(reader: str, encoding: str) -> str:
+    """The name of what read a file, with the encoding where that had to be found out."""
+    return reader if encoding.startswith("utf-8") else f"{reader} ({encoding})"
+
+
 def by_mark(data: bytes) -> tuple[str, str] | None:
     for mark, encoding in BOMS.items():
         if data.startswith(mark):

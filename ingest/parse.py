@@ -12,20 +12,42 @@ from ingest.refusal import refused
 Parse = Callable[[Source], Awaitable[Parsed]]
 
 
-def parser(docling: Parse) -> Parse:
-    """The parse stage. `docling` reads PDF and DOCX; the rest is read here, in threads."""
+def parser(docling: Parse, seconds: float = 300.0) -> Parse:
+    """The parse stage. `docling` reads PDF and DOCX; the rest is read here, in threads, within `seconds`.
+
+    A thread cannot be ended: one that takes longer goes on in vain, but nobody waits for it.
+    """
 
     async def parse(source: Source) -> Parsed:
         """Raises InvalidArgument for a file that cannot be read or has no text."""
         if source.kind in {"pdf", "docx"}:
             parsed = await docling(source)
         else:
-            parsed = await asyncio.to_thread(TEXT_PARSERS[source.kind], source)
+            parsed = await in_time(source, seconds)
         if not parsed.markdown.strip():
             raise refused(source.name, "content", "no text was found in it; at least one character is needed")
         return parsed
 
     return parse
+
+
+async def in_time(source: Source, seconds: float) -> Parsed:
+    """Raises InvalidArgument, also when the time is up."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.to_thread(read_here, source)
+    except TimeoutError:
+        reason = f"it took longer than {seconds:g} s to read, which is the limit"
+        raise refused(source.name, "time", reason) from None
+
+
+def read_here(source: Source) -> Parsed:
+    """Raises InvalidArgument."""
+    try:
+        return TEXT_PARSERS[source.kind](source)
+    except RecursionError:
+        reason = "its elements are nested too deeply to be read; hundreds are one inside the other"
+        raise refused(source.name, "content", reason) from None
 
 
 TEXT_PARSERS: dict[str, Callable[[Source], Parsed]] = {

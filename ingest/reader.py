@@ -18,6 +18,7 @@ from ingest.load import Source
 from ingest.parsed_reply import parsed_from
 from ingest.reading import DEFAULT, Reading
 from ingest.refusal import refused
+from radrag.telemetry import INGEST_READER_BYTES
 
 LENGTH = 8
 MEGABYTE = 1_000_000
@@ -44,11 +45,17 @@ class Reader:
     def __init__(self, processes: int = 1, care: Care | None = None, reading: Reading = DEFAULT) -> None:
         self._free = asyncio.Semaphore(processes)
         self._idle: list[Child] = []
+        self._running: list[Child] = []
         self._care = care or Care()
         self._reading = reading
 
     async def __aenter__(self) -> "Reader":
+        INGEST_READER_BYTES.set_function(self.resident_bytes)
         return self
+
+    def resident_bytes(self) -> float:
+        """What its children hold now."""
+        return sum(child.megabytes for child in self._running) * MEGABYTE
 
     async def __aexit__(self, *failure: object) -> None:
         while self._idle:
@@ -57,7 +64,7 @@ class Reader:
     async def parse(self, source: Source) -> Parsed:
         """Reads a PDF or DOCX. Raises InvalidArgument when it cannot be read, or not within the limits."""
         async with self._free:
-            child = self._living() or await started(self._reading)
+            child = self._living() or await self._started()
             try:
                 reply = await child.ask(source, self._care)
             except BaseException as error:  # cancelled, too: the child would go on with the file
@@ -65,6 +72,11 @@ class Reader:
                 raise self._refusal(source, error, code) from error
             await self._put_back(child)
         return parsed_from(source.name, reply)
+
+    async def _started(self) -> "Child":
+        child = await started(self._reading)
+        self._running = [*(one for one in self._running if one.process.returncode is None), child]
+        return child
 
     def _living(self) -> "Child | None":
         """One that waits. What died while it waited, died of no file."""

@@ -18,6 +18,7 @@ from ingest.identity import unread_document
 from ingest.indexed import OPTIONS, IndexedVersions
 from ingest.load import Limits, Source, load
 from ingest.manifest import Item
+from ingest.page_counts import counted
 from ingest.parse import Parse, parser
 from ingest.passage import Parent
 from ingest.pipeline import UNDER_WAY, Pipeline
@@ -136,7 +137,7 @@ def pipeline_of(
     desk = Desk(catalogue, subject, approves=bool(plan.approver), needed=plan.needed)
     return Pipeline(
         load=traced("load", loader(plan.files), INGEST_STAGE_DURATION),
-        parse=traced("parse", parse, INGEST_STAGE_DURATION),
+        parse=traced("parse", counted(parse), INGEST_STAGE_DURATION),
         clean=traced("clean", clean, INGEST_STAGE_DURATION),
         chunk=traced("chunk", chunker(counter, plan.chunks), INGEST_STAGE_DURATION),
         review=desk.review,

@@ -5,7 +5,7 @@ Emphasis would have to be guessed again whenever a sentence is quoted word for w
 
 import re
 
-from bs4.element import NavigableString, PageElement, Tag
+from bs4.element import CData, NavigableString, PageElement, PreformattedString, Tag
 
 SUPERSCRIPTS = dict(zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ", strict=True))
 SUBSCRIPTS = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
@@ -14,6 +14,8 @@ CODE = {"code", "kbd", "samp", "tt"}
 
 def inline_of(node: PageElement) -> str:
     """The text of a node that holds no blocks; a line break is a newline, other white space one blank."""
+    if isinstance(node, PreformattedString) and not isinstance(node, CData):
+        return ""  # a doctype, a comment, an instruction to some program
     if isinstance(node, NavigableString):
         return re.sub(r"\s+", " ", str(node))
     if not isinstance(node, Tag):

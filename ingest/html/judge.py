@@ -21,6 +21,10 @@ ENOUGH = 0.5  # share of a piece's runs that the main text must have
 SHORT = 8  # words below which a text may well stand twice
 LONG = 25  # words from which nothing is a menu's entry
 MOST_PLACES = 5
+MOST_SPANNED = 20_000  # places that the spans of a page's tables fill
+CELL = re.compile(r"<t[dh]\b[^>]*span[^>]*>", re.I)
+SPANS = re.compile(r"\b(col|row)span\s*=\s*[\"']?\s*(\d{1,9})", re.I)
+SPAN = re.compile(r"\b(col|row)span\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)", re.I)
 STRUCTURE = re.compile("h[1-6]|table|pre")
 Words = tuple[str, ...]
 
@@ -37,9 +41,21 @@ def main_text(html: str) -> str:
     Raises JudgeFailed.
     """
     try:
-        return trafilatura.extract(html, include_tables=True, include_comments=True) or ""
+        return trafilatura.extract(bounded(html), include_tables=True, include_comments=True) or ""
     except Exception as error:  # noqa: BLE001  # whatever it stumbles over
         raise JudgeFailed(type(error).__name__) from None  # the error itself may quote the page
+
+
+def bounded(html: str) -> str:
+    """The page without spans where they would make tables that trafilatura works on for hours."""
+    places = sum(area(cell) for cell in CELL.findall(html))
+    return SPAN.sub("", html) if places > MOST_SPANNED else html
+
+
+def area(cell: str) -> int:
+    """How many places a cell takes beyond its own."""
+    found = {name.lower(): min(int(number), 1000) for name, number in SPANS.findall(cell)}
+    return max(found.get("col", 1), 1) * max(found.get("row", 1), 1) - 1
 
 
 def keep_main(body: Tag, main: str) -> None:

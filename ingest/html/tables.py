@@ -8,6 +8,7 @@ from bs4 import Tag
 from ingest.table import Grid, markdown_table
 
 LARGEST_SPAN = 100
+MOST_PLACES = 300_000  # of a table; spans can make a small page of it that fills any memory
 LARGEST_CELL = 3000  # characters; a cell beyond is a page's column, not a value
 Cell = Tag
 
@@ -30,7 +31,7 @@ def table_of(table: Tag, rows: list[list[Cell]], text: Callable[[Cell], str]) ->
 
 
 def grid_of(rows: list[list[Cell]], text: Callable[[Cell], str]) -> Grid:
-    """Every cell's text in all the places it spans, as a rectangle."""
+    """Every cell's text in all the places it spans, as a rectangle; empty when that would be too large."""
     places: dict[tuple[int, int], str] = {}
     for y, row in enumerate(rows):
         x = 0
@@ -38,10 +39,14 @@ def grid_of(rows: list[list[Cell]], text: Callable[[Cell], str]) -> Grid:
             while (y, x) in places:
                 x += 1
             value, across = text(cell), span(cell, "colspan")
-            for down in range(span(cell, "rowspan")):
+            for down in range(min(span(cell, "rowspan"), len(rows) - y)):
                 places.update({(y + down, x + step): value for step in range(across)})
             x += across
+        if len(places) > MOST_PLACES:
+            return []
     width = 1 + max((x for _, x in places), default=-1)
+    if width * len(rows) > MOST_PLACES:
+        return []
     return [[places.get((y, x), "") for x in range(width)] for y in range(len(rows))]
 
 

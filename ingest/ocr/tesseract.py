@@ -12,6 +12,7 @@ from functools import cached_property
 from lxml import etree  # type: ignore[import-untyped]  # it ships no types
 from PIL.Image import Image
 
+from ingest.ocr.cyrillic import PICTURE, WORDS
 from ingest.ocr.page import Line, OcrFailed, PageRead, Word, mean_confidence
 from ingest.ocr.prepared import Prepared
 
@@ -40,6 +41,14 @@ class Tesseract:
         if missing:
             packages = " ".join(f"tesseract-ocr-{one}" for one in sorted(missing))
             raise OcrFailed(f"tesseract lacks {', '.join(sorted(missing))}: apt-get install {packages}")
+        if "rus" in self.languages and not self._reads_cyrillic:
+            raise OcrFailed("tesseract misreads Cyrillic: apt-get install --reinstall tesseract-ocr-rus")
+
+    @cached_property
+    def _reads_cyrillic(self) -> bool:
+        """Tried once: a language that is only named so would give look-alike letters, page after page."""
+        said = self._ran("stdin", "stdout", "-l", "+".join(self.languages), "--dpi", "200", given=PICTURE)
+        return " ".join(said.decode(errors="replace").split()) == WORDS
 
     def read(self, page: Prepared) -> PageRead:
         """Reads a page. Raises OcrFailed."""

@@ -62,6 +62,16 @@ INGEST_STAGE_DURATION = Histogram(
     ["stage", "outcome"],
     buckets=INGEST_SECONDS,
 )
+INGEST_PAGES = Counter("radrag_ingest_pages", "Pages read, by the engine that read them.", ["engine"])
+INGEST_PAGE_REASONS = Counter(
+    "radrag_ingest_page_reasons",
+    "Pages whose own text was not trusted or whose OCR failed, by why; a page may have several.",
+    ["reason"],
+)
+INGEST_READER_BYTES = Gauge(
+    "radrag_ingest_reader_resident_bytes",
+    "What the child processes that read files held, when last looked at.",
+)
 AUDIT_RECORDS = Counter(
     "radrag_audit_records", "Audit records, by whether they could be written.", ["result"]
 )
@@ -82,7 +92,8 @@ PROCESSES: Mapping[str, tuple[MetricWrapperBase, ...]] = {
     ),
     "retrieval": (*EVERYWHERE, STAGE_DURATION, INDEX_POINTS, INDEX_DOCUMENTS),
     "ingest": (
-        *EVERYWHERE, DOCUMENTS, DOCUMENTS_EXPIRING, INGEST_STAGE_DURATION, TRUNCATIONS, AUDIT_RECORDS,
+        *EVERYWHERE, DOCUMENTS, DOCUMENTS_EXPIRING, INGEST_STAGE_DURATION, INGEST_PAGES, INGEST_PAGE_REASONS,
+        INGEST_READER_BYTES, TRUNCATIONS, AUDIT_RECORDS,
     ),
 }  # fmt: skip
 ALL = tuple(dict.fromkeys(metric for metrics in PROCESSES.values() for metric in metrics))

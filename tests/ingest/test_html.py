@@ -1,11 +1,15 @@
 """A page becomes Markdown: its main content, its structure, nothing of its frame."""
 
+from time import process_time, sleep
+
 import pytest
 
 from ingest.document import Parsed
 from ingest.html.judge import judged, words_of
 from ingest.html.page import parse_html
 from ingest.load import Source
+from ingest.parse import TEXT_PARSERS, parser
+from radrag.errors import InvalidArgument
 
 
 def parsed(html: str, encoding: str = "utf-8") -> Parsed:
@@ -130,6 +134,53 @@ def test_an_entry_of_a_menu_that_repeats_a_heading_goes_the_heading_stays() -> N
 def test_links_leave_their_text_wherever_they_point() -> None:
     links = "<a href='../a.html'>up</a>, <a href='//host/b'>across</a>, <a href='#c'>here</a>"
     assert markdown(f"<p>See {links} and <a>nowhere</a>.</p>") == "See up, across, here and nowhere.\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<!DOCTYPE html><html><frameset><frame src=a></frameset></html>", ""),
+        ("<!DOCTYPE html><html><body></body></html>", ""),
+        ("<!DOCTYPE html><html><body><p>a<?php echo 1 ?>b<!-- c --></p></body></html>", "ab\n"),
+    ],
+)
+def test_declarations_are_no_text(page: str, text: str) -> None:
+    assert parsed(page).markdown.strip() == text.strip()
+
+
+def test_spans_that_would_fill_any_memory_leave_the_text_of_their_table() -> None:
+    cells = "".join(f'<tr><td colspan="100" rowspan="100">Доза {n}</td></tr>' for n in range(400))
+    began = process_time()
+    found = markdown(f"<main><p>{'Текст о дозах. ' * 20}</p><table>{cells}</table></main>")
+    assert process_time() - began < 20
+    assert "Доза 399" in found
+    assert len(found) < 50_000
+
+
+@pytest.mark.parametrize("nested", ["div", "ul><li"])
+async def test_a_page_nested_beyond_reason_is_refused_with_the_reason(nested: str) -> None:
+    page = f"<!DOCTYPE html><html><body>{f'<{nested}>' * 3000}Доза</body></html>"
+    with pytest.raises(InvalidArgument, match=r"deep\.html: its elements are nested deeper than 200"):
+        await parser(unasked)(Source("deep.html", "html", page.encode()))
+
+
+async def test_a_page_nested_as_deep_as_allowed_is_read() -> None:
+    page = f"<!DOCTYPE html><html><body>{'<div>' * 190}<p>Доза</p>{'</div>' * 190}</body></html>"
+    assert (await parser(unasked)(Source("deep.html", "html", page.encode()))).markdown == "Доза\n"
+
+
+async def test_a_page_that_takes_too_long_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(source: Source) -> Parsed:
+        sleep(0.5)
+        return Parsed("", "", "")
+
+    monkeypatch.setitem(TEXT_PARSERS, "html", slow)
+    with pytest.raises(InvalidArgument, match=r"a\.html: it took longer than 0.1 s"):
+        await parser(unasked, seconds=0.1)(Source("a.html", "html", b"<p>"))
+
+
+async def unasked(source: Source) -> Parsed:
+    raise AssertionError(source.name)
 
 
 def test_a_page_that_the_judge_stumbles_over_is_read_by_our_rules_and_flagged(

@@ -1,6 +1,7 @@
 """Markdown and plain text become canonical text: NFC, line feeds, no front matter, no comments."""
 
 import unicodedata
+from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +26,14 @@ def test_a_comment_inside_code_is_text() -> None:
     text = "```\n<!-- kept -->\n# no heading\n```\n"
     assert parsed(text).markdown == text
     assert parsed(text).title == ""
+
+
+def test_comments_that_never_end_are_text_and_cost_no_time() -> None:
+    text = "<!-- kept\n" * 40_000
+    began = process_time()
+    assert parsed(text).markdown == text
+    assert process_time() - began < 5
+    assert parsed("a <!-- gone --> b <!-- kept").markdown == "a  b <!-- kept\n"
 
 
 def test_line_ends_and_composition_are_unified() -> None:

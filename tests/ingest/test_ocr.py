@@ -4,6 +4,7 @@ import io
 import os
 import stat
 from collections.abc import AsyncIterator
+from glob import glob
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,10 @@ from ingest.document import Parsed
 from ingest.kind import Kind
 from ingest.load import Source
 from ingest.ocr.engines import chain_of
+from ingest.ocr.page import OcrFailed
 from ingest.ocr.prepared import prepared
 from ingest.ocr.straighten import skew
+from ingest.ocr.tesseract import Tesseract
 from ingest.parse import parser
 from ingest.reader import Care, Reader
 from ingest.reading import Reading
@@ -31,7 +34,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 TEXTS = Path(scans.__file__).with_name("scans.yaml")
 PAGES = scans.scanned([scans.load(TEXTS)[0], scans.load(TEXTS)[3]], skew=1.0, seed=7)
-PLACELESS = '<p><span class="ocr_line"><span class="ocrx_word">x</span></span></p>'
 PLACELESS = '<p><span class="ocr_line"><span class="ocrx_word">x</span></span></p>'
 MOST = {"ru": 0.03, "en": 0.02}  # of the letters may be misread
 
@@ -160,6 +162,19 @@ async def test_without_tesseract_a_scan_is_refused_and_the_cure_is_named(tmp_pat
     async with Reader(reading=reading) as reader:
         with pytest.raises(InvalidArgument, match=r"tesseract lacks xyz.*apt-get install tesseract-ocr-xyz"):
             await parse(reader, scans.pdf(PAGES[:1]))
+
+
+async def test_a_tesseract_whose_russian_is_none_is_refused_before_the_first_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its data for Russian are the English ones under another name."""
+    (english,) = glob("/usr/share/tesseract-ocr/*/tessdata/eng.traineddata")
+    for name in ("eng", "rus"):
+        (tmp_path / f"{name}.traineddata").symlink_to(english)
+    Tesseract().check()
+    monkeypatch.setenv("TESSDATA_PREFIX", str(tmp_path))
+    with pytest.raises(OcrFailed, match="misreads Cyrillic"):
+        Tesseract().check()
 
 
 @pytest.mark.parametrize(

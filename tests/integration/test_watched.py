@@ -32,6 +32,7 @@ NOT_YET = {
     "radrag_degraded_total": {"gateway"},
     "radrag_truncations_total": {"gateway", "ingest"},
     "radrag_ingest_stage_duration_seconds": {"ingest"},
+    "radrag_ingest_pages_total": {"ingest"}, "radrag_ingest_page_reasons_total": {"ingest"},
     "radrag_request_duration_seconds": {"ingest"}, "radrag_requests_in_flight": {"ingest"},
     "radrag_audit_records_total": {"ingest"},
 }  # fmt: skip
@@ -58,6 +59,9 @@ TABLE: Mapping[str, set[str]] = {
     "radrag_documents": {"ingest"},
     "radrag_documents_expiring": {"ingest"},
     "radrag_ingest_stage_duration_seconds": set(),
+    "radrag_ingest_pages_total": set(),
+    "radrag_ingest_page_reasons_total": set(),
+    "radrag_ingest_reader_resident_bytes": {"ingest"},
 }
 
 
