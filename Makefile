@@ -16,7 +16,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: chromium languages docs eval judge test-judge bench-ingest bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: vulnerable bench-load chromium languages docs eval judge test-judge bench-ingest bench-path bench-search bench-models bench-peers peers bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: check test-torch prometheus helm chromium docs ## Everything CI runs: the checks, then all tests
+test: check vulnerable test-torch prometheus helm chromium docs ## Everything CI runs: the checks, then all tests
 	@$(RUN) -m pytest -q
 
 test-torch: setup-torch
@@ -93,6 +93,8 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	@$(PROVE) RADRAG_TEST_KILLS=50 RADRAG_TEST_KILL_DOCUMENTS=100 $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_KILL_MODEL=e5_small $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_SOAK=500 $(RUN) -m pytest -q tests/ingest/test_soak.py
+	@$(MAKE) --no-print-directory faults fuzz
+	@$(RUN) -m benchmarks.load --seconds 300
 	@RADRAG_TEST_STREAM_KILLS=30 $(RUN) -m pytest -q tests/integration/test_killed_generator.py
 	@$(PROVE) RADRAG_TEST_IMAGES="gateway retrieval ingest ingest-ray model-server model-server-gpu" \
 	    $(RUN) -m pytest -q tests/deploy/test_image_builds.py
@@ -113,11 +115,37 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 faults: setup ## Provoke every fault of tests/faults/faults.yaml and print the table
 	@$(RUN) -m tests.faults
 
-fuzz: setup ## 100,000 made-up requests to every RPC
-	@RADRAG_TEST_FUZZ=100000 $(RUN) -m pytest -q tests/fuzz
+fuzz: setup ## 100,000 made-up requests, 20,000 mutated files for our parsers and 1,000 for Docling
+	@RADRAG_TEST_FUZZ=100000 RADRAG_TEST_FUZZ_FILES=20000 RADRAG_TEST_FUZZ_DOCLING=1000 $(RUN) -m pytest -q tests/fuzz
+
+vulnerable: environment ## Whether a version of the lock has a known vulnerability (OSV; skipped without a route)
+	@$(RUN) -m cli.vulnerable requirements.lock
+
+bench-load: setup ## Four times the sustainable rate, 500 streams at once, 10,000 callers who leave
+	@$(RUN) -m benchmarks.load
 
 bench-ingest: setup ## Pages per second by route, and how busy the embedder is
 	@$(RUN) -m benchmarks.ingest
+
+bench-path: setup ## What the answer path costs beyond its models and its store, without models and with the CPU's
+	@$(RUN) -m benchmarks.path
+	@$(RUN) -m benchmarks.path --kind cpu --at-once 1 4 --rounds 2
+
+bench-search: setup ## How search scales: sizes, dimensions, compressed vectors, filters
+	@$(RUN) -m benchmarks.search
+
+bench-models: setup ## Triton's tax, batches, the query cache, 4 bits beside 8 and 32
+	@.venv-models/bin/python model_repository/e5_small/convert/variants.py var/variants
+	@$(RUN) -m benchmarks.models --variants var/variants
+
+bench-peers: setup peers ## Haystack, LlamaIndex and a plain FastAPI service on the same documents and models
+	@$(RUN) -m benchmarks.peers
+
+peers: .venv-peers/stamp ; @:
+.venv-peers/stamp: pyproject.toml
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python $(PIP) install --editable '.[peers]'
+	@touch $@
 
 bench-overhead: setup ## What logs, metrics, traces and audit cost the answer path
 	@$(RUN) -m benchmarks.overhead
@@ -156,16 +184,17 @@ tree: environment ## Renew the README's list of files
 
 lock: ## Renew requirements.lock within what pyproject.toml allows
 	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report var/lock.json '.[$(EXTRAS)]' --group dev
-	@$(RUN) -m cli.lock var/lock.json > requirements.lock.new && mv requirements.lock.new requirements.lock
+	@$(RUN) -m cli.lock versions var/lock.json > requirements.lock.new && mv requirements.lock.new requirements.lock
+	@$(RUN) -m cli.lock hashes var/lock.json > requirements.hashes.new && mv requirements.hashes.new requirements.hashes
 
 packages:
 	@cli/setup.sh $(PYTHON)
 
 environment: .venv/stamp ; @:
-.venv/stamp: requirements.lock pyproject.toml
+.venv/stamp: requirements.lock requirements.hashes pyproject.toml
 	@echo "installing the Python packages"
 	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
-	@$(RUN) $(PIP) install --no-deps --requirement requirements.lock
+	@$(RUN) $(PIP) install --no-deps $$($(RUN) -m cli.lock here)
 	@$(RUN) $(PIP) install --no-deps --no-build-isolation --editable .
 	@$(RUN) $(PIP) check
 	@touch $@

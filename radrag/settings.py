@@ -194,6 +194,13 @@ class Settings:
         "retrieval",
         "CA of the Qdrant server, where the system does not know it; our certificate is shown.",
     )
+    qdrant_snapshot_hours: float = _setting(
+        0.0, "retrieval", "Hours between snapshots of each collection on the Qdrant server; 0: none."
+    )
+    qdrant_snapshots_kept: int = _setting(7, "retrieval", "Newest snapshots kept of a collection and node.")
+    qdrant_node_urls: tuple[str, ...] = _setting(
+        (), "retrieval", "Each node of a Qdrant cluster, for snapshots; empty: RADRAG_QDRANT_URL alone."
+    )
     qdrant_shards: int = _setting(1, "retrieval", "Shards of a collection on the Qdrant server.")
     qdrant_replicas: int = _setting(1, "retrieval", "Replicas of a shard on the Qdrant server.")
     fusion: str = _setting("global", "retrieval", "Fusion across topics: global or per_collection.")

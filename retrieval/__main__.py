@@ -1,13 +1,16 @@
 """Starts the retrieval service: the one file that reads settings and wires the parts."""
 
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import uvloop
 
 from radrag import serving, telemetry
 from radrag.access import channels, opening
+from radrag.access.channels import Files
 from radrag.admission import limits
 from radrag.retrieval.v1 import retrieval_pb2_grpc
 from radrag.settings import SettingError, Settings
@@ -16,6 +19,7 @@ from retrieval.edge_store import EdgeStore
 from retrieval.fusion import WAYS, Rrf
 from retrieval.index import Index
 from retrieval.search import BM25, DENSE, Searcher
+from retrieval.server_snapshots import Schedule
 from retrieval.service import NAME, RetrievalService
 from retrieval.snapshot import View
 from retrieval.store import Store
@@ -31,13 +35,33 @@ def open_store(settings: Settings) -> Store:
         # The client takes two seconds to import; the embedded store must be ready again before that.
         from retrieval.server_store import ServerStore, connect  # noqa: PLC0415
 
-        channels.refuse_plaintext(
-            settings, "RADRAG_QDRANT_API_KEY_FILE", settings.qdrant_api_key_file, settings.qdrant_url
-        )
-        tls = channels.trusting(settings, settings.qdrant_ca_file)
-        client = connect(settings.qdrant_url, settings.qdrant_api_key_file, tls)
+        client = connect(*_qdrant(settings, settings.qdrant_url))
         return ServerStore(client, settings.qdrant_shards, settings.qdrant_replicas)
     return EdgeStore(settings.index_path / "edge")
+
+
+def _qdrant(settings: Settings, url: str) -> tuple[str, str, Files | None]:
+    channels.refuse_plaintext(settings, "RADRAG_QDRANT_API_KEY_FILE", settings.qdrant_api_key_file, url)
+    return url, settings.qdrant_api_key_file, channels.trusting(settings, settings.qdrant_ca_file)
+
+
+@asynccontextmanager
+async def snapshots(settings: Settings) -> AsyncIterator[None]:
+    """Keeps the schedule of snapshots on the Qdrant server while the block runs, where one is wanted."""
+    if settings.store != "server" or not settings.qdrant_snapshot_hours:
+        yield
+        return
+    from retrieval.server_node import ServerNode  # noqa: PLC0415  as above
+
+    urls = settings.qdrant_node_urls or (settings.qdrant_url,)
+    nodes = [ServerNode.at(*_qdrant(settings, url)) for url in urls]
+    schedule = Schedule(nodes, settings.qdrant_snapshot_hours, settings.qdrant_snapshots_kept)
+    running = asyncio.create_task(schedule.forever())
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.gather(running, *(one.close() for one in nodes), return_exceptions=True)
 
 
 def versions_url(settings: Settings) -> str:
@@ -102,7 +126,8 @@ async def main(settings: Settings) -> None:
         access=access,
     )
     await server.ready(NAME)
-    await serving.until_stopped(server, settings.drain_seconds)
+    async with snapshots(settings):
+        await serving.until_stopped(server, settings.drain_seconds)
     await index.settle()
     await store.close()
     await versions.close()

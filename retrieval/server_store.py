@@ -41,12 +41,16 @@ PAGE = 1000
 
 
 def connect(
-    url: str, api_key_file: str = "", tls: Files | None = None, grpc_port: int = GRPC_PORT
+    url: str,
+    api_key_file: str = "",
+    tls: Files | None = None,
+    grpc_port: int = GRPC_PORT,
+    seconds: int | None = None,
 ) -> AsyncQdrantClient:
     """A client of the server at `url`, over gRPC; the key, if any, is the content of a file.
 
-    `tls` are a CA that the system does not know, and our certificate where the server wants one. Raises
-    OSError.
+    `tls` are a CA that the system does not know, and our certificate where the server wants one; `seconds` is
+    how long calls may take that say nothing of it. Raises OSError.
     """
     key = Path(api_key_file).read_text(encoding="utf-8").strip() if api_key_file else None
     chain, private, authority = tls.read() if tls else (None, None, None)
@@ -55,6 +59,7 @@ def connect(
         grpc_port=grpc_port,
         api_key=key,
         prefer_grpc=True,
+        timeout=seconds,
         check_compatibility=False,
         grpc_options={
             "root_certificates": authority, "private_key": private, "certificate_chain": chain,
@@ -74,7 +79,7 @@ class ServerStore:
 
     async def create(self, collection: Collection, dimension: int) -> None:
         """See Store."""
-        with _failures("created"):
+        with failures("created"):
             if not await self._client.collection_exists(_name(collection)):
                 await self._create(_name(collection), dimension)
             for field, schema in _schema():  # again where a killed process left some out
@@ -94,7 +99,7 @@ class ServerStore:
         """See Store."""
         for first in range(0, len(points), POINTS_A_WRITE):
             some = [_point(point) for point in points[first : first + POINTS_A_WRITE]]
-            with _failures("written"):
+            with failures("written"):
                 await self._client.upsert(_name(collection), some, wait=True, timeout=_seconds())
 
     async def secure(self, collection: Collection) -> None:
@@ -105,7 +110,7 @@ class ServerStore:
     ) -> list[Hit]:
         """See Store."""
         sparse = isinstance(query, SparseVector)
-        with _failures("searched"):
+        with failures("searched"):
             found = await self._client.query_points(
                 _name(collection),
                 query=_sparse(query) if isinstance(query, SparseVector) else list(query),
@@ -120,7 +125,7 @@ class ServerStore:
 
     async def fetch(self, collection: Collection, point_ids: Sequence[str]) -> list[Record]:
         """See Store."""
-        with _failures("read"):
+        with failures("read"):
             found = await self._client.retrieve(
                 _name(collection), list(point_ids), consistency=self._consistency, timeout=_seconds()
             )
@@ -131,7 +136,7 @@ class ServerStore:
         records: list[Record] = []
         offset: str | None = None
         while True:
-            with _failures("read"):
+            with failures("read"):
                 found, following = await self._client.scroll(
                     _name(collection),
                     _filter(where),
@@ -146,24 +151,24 @@ class ServerStore:
 
     async def count(self, collection: Collection, where: Where) -> int:
         """See Store."""
-        with _failures("read"):
+        with failures("read"):
             return (await self._client.count(_name(collection), _filter(where), exact=True)).count
 
     async def delete(self, collection: Collection, where: Where) -> None:
         """See Store."""
-        with _failures("written"):
+        with failures("written"):
             await self._client.delete(_name(collection), _filter(where), wait=True)
 
     async def set_valid_to(self, collection: Collection, where: Where, day: int) -> None:
         """See Store."""
-        with _failures("written"):
+        with failures("written"):
             await self._client.set_payload(
                 _name(collection), {"valid_to": day}, points=_filter(where), wait=True
             )
 
     async def point_to(self, generation: str, topics: Sequence[str]) -> None:
         """See Store. One request with all actions."""
-        with _failures("written"):
+        with failures("written"):
             old = [alias.alias_name for alias in (await self._client.get_aliases()).aliases]
             actions: list[models.CreateAliasOperation | models.DeleteAliasOperation] = [
                 models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=name))
@@ -175,14 +180,14 @@ class ServerStore:
 
     async def current(self) -> str:
         """See Store."""
-        with _failures("read"):
+        with failures("read"):
             aliases = (await self._client.get_aliases()).aliases
         ours = [alias for alias in aliases if alias.alias_name.startswith(PREFIX)]
         return ours[0].collection_name.removeprefix(PREFIX).partition("_")[0] if ours else ""
 
     async def drop(self, collection: Collection) -> None:
         """See Store."""
-        with _failures("dropped"):
+        with failures("dropped"):
             if await self._client.collection_exists(_name(collection)):
                 await self._client.delete_collection(_name(collection))
 
@@ -192,7 +197,7 @@ class ServerStore:
 
 
 @contextmanager
-def _failures(what: str) -> Iterator[None]:
+def failures(what: str) -> Iterator[None]:
     """Turns the client's failures into ours."""
     try:
         yield

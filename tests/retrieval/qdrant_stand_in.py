@@ -11,11 +11,24 @@ from typing import Any
 import grpc
 from google.protobuf import json_format
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 from grpc import aio
 from qdrant_client import grpc as wire
 
 Said = dict[str, Any]
 DONE = wire.PointsOperationResponse(result=wire.UpdateResult(status=wire.UpdateStatus.Completed))
+# Two days old, and older.
+MADE = wire.ListSnapshotsResponse(
+    snapshot_descriptions=[
+        wire.SnapshotDescription(name=name, creation_time=Timestamp(seconds=seconds))
+        for name, seconds in (("new", 1_795_900_000), ("old", 1_795_000_000))
+    ]
+)
+# Their methods have the names of others.
+SNAPSHOTS: dict[str, Message] = {
+    "ListSnapshots": MADE, "CreateSnapshot": wire.CreateSnapshotResponse(),
+    "DeleteSnapshot": wire.DeleteSnapshotResponse(),
+}  # fmt: skip
 # What an empty server says; every other method acknowledges.
 REPLIES: dict[str, Message] = {
     "CollectionExists": wire.CollectionExistsResponse(result=wire.CollectionExists(exists=False)),
@@ -26,6 +39,9 @@ REPLIES: dict[str, Message] = {
     "Count": wire.CountResponse(result=wire.CountResult(count=3)),
     "Create": wire.CollectionOperationResponse(result=True),
     "UpdateAliases": wire.CollectionOperationResponse(result=True),
+    "List": wire.ListCollectionsResponse(
+        collections=[wire.CollectionDescription(name=name) for name in ("another", "radrag_g1_safety")]
+    ),
     **dict.fromkeys(("CreateFieldIndex", "Upsert", "Delete", "SetPayload"), DONE),
 }  # fmt: skip
 
@@ -46,7 +62,7 @@ class StandIn:
             self.asked.append((method, said))
             sent = dict(context.invocation_metadata() or ())
             self.keys.append(str(sent.get("api-key", "")))
-            return REPLIES[method]
+            return (REPLIES | SNAPSHOTS)[method]
 
         return handle
 
@@ -59,6 +75,10 @@ async def running(credentials: grpc.ServerCredentials | None = None) -> AsyncIte
     for servicer in (points, collections):
         for method in REPLIES.keys() & set(dir(servicer)):
             setattr(servicer, method, one.noting(method))
+    snapshots = wire.SnapshotsServicer()
+    for method in SNAPSHOTS:
+        setattr(snapshots, method.removesuffix("Snapshot").removesuffix("Snapshots"), one.noting(method))
+    wire.add_SnapshotsServicer_to_server(snapshots, server)
     wire.add_PointsServicer_to_server(points, server)
     wire.add_CollectionsServicer_to_server(collections, server)
     add = server.add_insecure_port if credentials is None else _secured(server, credentials)
