@@ -8,9 +8,8 @@ from typing import Any
 
 import grpc
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from prometheus_client import REGISTRY
 
 from gateway.counts import WATCH
@@ -18,6 +17,7 @@ from radrag import telemetry
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 from radrag.telemetry import traced, traces
+from radrag.telemetry.spans import Recorded, Tracer
 from radrag.triton import Piece, Score
 from tests.gateway.channel import QUESTION, asking, without
 from tests.gateway.fakes import ANSWER, down, rerank, saying
@@ -41,11 +41,11 @@ SLOW = without(rerank=traced("rerank", slow_rerank), generate=traced("generate",
 
 
 @pytest.fixture
-def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
-    exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(traces, "tracer", provider.get_tracer("test"))
-    return exporter
+def spans(monkeypatch: pytest.MonkeyPatch) -> list[Recorded]:
+    """The spans that ended."""
+    finished: list[Recorded] = []
+    monkeypatch.setattr(traces, "tracer", Tracer(ALWAYS_ON, RandomIdGenerator(), finished.append))
+    return finished
 
 
 def summed() -> dict[str, float]:
@@ -61,11 +61,11 @@ def grown(before: Mapping[str, float]) -> dict[str, float]:
     return {stage: seconds - before.get(stage, 0.0) for stage, seconds in summed().items()}
 
 
-def spent(finished: Iterable[ReadableSpan]) -> dict[str, float]:
+def spent(finished: Iterable[Recorded]) -> dict[str, float]:
     found: dict[str, float] = defaultdict(float)
     for span in finished:
         if span.name.startswith("radrag.") and "/" not in span.name:
-            found[span.name.removeprefix("radrag.")] += ((span.end_time or 0) - (span.start_time or 0)) / 1e9
+            found[span.name.removeprefix("radrag.")] += (span.ended - span.started) / 1e9
     return found
 
 
@@ -75,7 +75,7 @@ def told(stages: Iterable[wire.Stage], into: dict[str, float]) -> None:
 
 
 async def test_200_mixed_requests_take_as_long_in_histograms_as_in_their_replies(
-    spans: InMemorySpanExporter,
+    spans: list[Recorded],
 ) -> None:
     before, replied = summed(), defaultdict[str, float](float)
     async with asking(SLOW) as stub:
@@ -86,11 +86,11 @@ async def test_200_mixed_requests_take_as_long_in_histograms_as_in_their_replies
                 told(stages, replied)
     for stage in ("rerank", "generate", "verify"):
         assert grown(before)[stage] == pytest.approx(replied[stage], rel=0.05)
-        assert spent(spans.get_finished_spans())[stage] == pytest.approx(replied[stage], rel=0.05)
+        assert spent(spans)[stage] == pytest.approx(replied[stage], rel=0.05)
 
 
 async def test_errors_and_cancels_take_as_long_in_histograms_as_in_their_spans(
-    spans: InMemorySpanExporter,
+    spans: list[Recorded],
 ) -> None:
     before = summed()
     broken = without(rerank=traced("rerank", slow_rerank), generate=traced("generate", breaking))
@@ -101,7 +101,7 @@ async def test_errors_and_cancels_take_as_long_in_histograms_as_in_their_spans(
         await asyncio.gather(*(leave(stub) for _ in range(20)))
         while running():
             await asyncio.sleep(0.01)
-    measured, traced_ = grown(before), spent(spans.get_finished_spans())
+    measured, traced_ = grown(before), spent(spans)
     for stage in ("rerank", "generate"):
         assert measured[stage] == pytest.approx(traced_[stage], rel=0.05)
     assert not running()
