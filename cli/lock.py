@@ -17,7 +17,7 @@ from typing import Any
 
 HEADER = "# Every package of the main environment, exactly. Made by `make lock`; installed by `make setup`."
 HASHED = (
-    "# requirements.lock with the sha256 of each file, for CPython 3.11 on Linux, x86-64. Made by `make lock`;\n"
+    "# requirements.lock with each file's sha256, for CPython 3.11 on Linux on x86-64. Made by `make lock`;\n"
     "# installed by `make setup` there, and elsewhere the versions alone."
 )
 OURS = ("CPython", (3, 11), "Linux", "x86_64")
