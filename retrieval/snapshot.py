@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
 
 from retrieval.document import Document
 from retrieval.fingerprint import Fingerprint
@@ -45,6 +47,18 @@ class Generation:
     frequencies: Frequencies = field(default_factory=Frequencies)
     topics: frozenset[str] = frozenset()
     languages: frozenset[str] = frozenset()
+
+    def all_in_force(self, day: int) -> bool:
+        """Whether every version holds on that day, so that nobody needs to look at days."""
+        first, last = self._common_days
+        return first <= day < last
+
+    @cached_property
+    def _common_days(self) -> tuple[int, float]:
+        """The days on which every version is in force: the first, and the one after the last."""
+        documents = [one.document for one in self.versions.values()]
+        ends = (inf if one.valid_to is None else one.valid_to for one in documents)
+        return max((one.valid_from for one in documents), default=0), min(ends, default=inf)
 
     def live(self) -> list[Version]:
         """The live versions."""

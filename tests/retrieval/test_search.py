@@ -166,6 +166,32 @@ async def test_a_leg_asks_on_until_it_is_full_of_what_is_live(tmp_path: Path) ->
         assert set(await here.documents("renal haemangioma предел")) == {"kidney", "liver", "dose"}
 
 
+class Watched(EdgeStore):
+    """Notes which fields the conditions of legs are about."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.fields: set[str] = set()
+
+    async def nearest(self, collection: Collection, query: object, where: Where, limit: int) -> list[Hit]:
+        self.fields |= {one.field for one in where}
+        return await super().nearest(collection, query, where, limit)  # type: ignore[arg-type]
+
+
+async def test_the_store_looks_at_days_only_where_not_every_version_is_in_force(tmp_path: Path) -> None:
+    store = Watched(tmp_path / "edge")
+    async with room(tmp_path, store) as here:
+        await here.publish(*ALL)
+        assert "kidney" in await here.documents("renal")
+        assert store.fields == {"access_labels", "language"}
+        await here.publish(made("later", "Renal stones.", valid_from=150, valid_to=200))
+        for day, there in {100: False, 150: True, 199: True, 200: False}.items():
+            store.fields.clear()
+            assert ("later" in await here.documents("renal", day=day)) == there
+            # All five are in force together while the last one is.
+            assert ("valid_to" in store.fields) != there
+
+
 VOCABULARY = [f"word{n}" for n in range(300)]
 
 
