@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli import places
+from evaluation.agreement import WEIGHTS
 from evaluation.judging.outcomes import METRICS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -35,6 +36,16 @@ def _experts(commands: Commands) -> None:
     command = commands.add_parser("experts", help="a study with raters: plan, import, report")
     command.set_defaults(module="cli.evaluate_experts")
     steps = command.add_subparsers(required=True, dest="step", metavar="STEP")
+    table = steps.add_parser("agreement", help="agreement of any table of ratings, beyond chance")
+    table.add_argument(
+        "table", type=Path, help="CSV with a heading: a row per subject; NA or nothing: not rated"
+    )
+    table.add_argument(
+        "--form", choices=("ratings", "counts", "contingency"), default="ratings",
+        help="a column per rater; or raters per category; or two raters' contingency table",
+    )  # fmt: skip
+    table.add_argument("--weights", choices=WEIGHTS, default="unweighted")
+    _forms(table)
     plan = steps.add_parser("plan", help="deal questions to groups of raters, write a sheet for each")
     plan.add_argument("questions", type=Path, help="JSONL: id, department, author, question, answer, sources")
     plan.add_argument("raters", type=Path, help="CSV with the columns rater and department")
@@ -42,9 +53,11 @@ def _experts(commands: Commands) -> None:
     plan.add_argument("--study", choices=("ratings", "hallucinations"), default="ratings")
     plan.add_argument("--groups", type=int, default=4, metavar="N", help="groups of raters (4)")
     plan.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed, the same plan (0)")
-    back = steps.add_parser("import", help="read the sheets that came back")
+    back = steps.add_parser(
+        "import", help="read the sheets that came back, and what the console's form wrote"
+    )
     back.add_argument("folder", type=Path, help="with plan.json")
-    back.add_argument("sheets", type=Path, help="folder of filled-in .xlsx")
+    back.add_argument("sheets", type=Path, help="folder of filled-in .xlsx, and of .jsonl from the console")
     report = steps.add_parser("report", help="means, agreement, differences, the judge against the experts")
     report.add_argument("folder", type=Path, help="with plan.json and ratings.jsonl")
     report.add_argument(

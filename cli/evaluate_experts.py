@@ -1,4 +1,4 @@
-"""`radrag eval experts plan|import|report`: a study with raters, from the sheets to its figures."""
+"""`radrag eval experts agreement|plan|import|report`: a study with raters, from the sheets to its figures."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from cli import places
 from cli.exits import Exit
 from cli.terminal import Terminal
 from evaluation import report
-from evaluation.experts import plan, ratings, sheets, study, tables
+from evaluation.experts import plan, rating_tables, ratings, sheets, study, tables
 from evaluation.jsonl import DatasetError
 from evaluation.provenance import provenance
 
@@ -48,14 +48,21 @@ def _import(given: argparse.Namespace, screen: Terminal) -> None:
 
 
 def _report(given: argparse.Namespace, screen: Terminal) -> None:
-    made, rated = plan.read(given.folder / PLAN), ratings.read(given.folder / RATINGS)
+    made, path = plan.read(given.folder / PLAN), given.folder / RATINGS
+    rated = ratings.checked(made, ratings.read(path), path)
     known = {one.criterion for one in rated}
     criteria = [one for some in sheets.STUDIES.values() for one in some if one.name in known]
     figures = [study.described(rated, one) for one in criteria]
     between = [one for criterion in criteria for one in study.compared(rated, made, criterion)]
     judged = study.against_judge(rated, _judged(given.judge)) if given.judge else {}
     if given.json:
-        values = {"kind": "experts", "study": made.study, "seed": made.seed, **provenance(places.ROOT)}
+        values = {
+            "kind": "experts",
+            "command": given.command,
+            "study": made.study,
+            "seed": made.seed,
+            **provenance(places.ROOT),
+        }
         values |= {"criteria": [asdict(one) for one in figures], "between": [asdict(one) for one in between]}
         screen.json(values | {"judge": {name: asdict(one) for name, one in judged.items()}})
         return
@@ -76,4 +83,15 @@ def _judged(path: Path) -> dict[str, dict[str, float]]:
         raise DatasetError(path, 0, f"is not a result of `radrag eval answers` ({error!r})") from None
 
 
-STEPS = {"plan": _plan, "import": _import, "report": _report}
+def _agreement(given: argparse.Namespace, screen: Terminal) -> None:
+    rows = rating_tables.read(given.table)
+    found = rating_tables.coefficients(rows, given.form, given.weights, given.table)
+    if given.json:
+        screen.json({name: asdict(one) for name, one in found.items()})
+    elif given.markdown:
+        screen.text(report.markdown(rating_tables.table(found)))
+    else:
+        screen.table(*rating_tables.table(found))
+
+
+STEPS = {"agreement": _agreement, "plan": _plan, "import": _import, "report": _report}

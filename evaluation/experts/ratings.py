@@ -1,4 +1,4 @@
-"""Filled-in sheets read back, with errors that name file, sheet and cell; and ratings kept as JSONL."""
+"""Ratings read back from sheets and from the console's form, with errors that name file, sheet and cell."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -37,18 +37,26 @@ class Imported:
 
 
 def import_sheets(plan: Plan, folder: Path) -> Imported:
-    """Reads every workbook of a folder. Raises DatasetError at the first thing that is wrong."""
+    """Reads every workbook (.xlsx) and every file of the console's form (.jsonl) of a folder.
+
+    Raises DatasetError at the first thing that is wrong.
+    """
     paths = sorted(path for path in folder.glob("*.xlsx") if not path.name.startswith("~$"))
-    if not paths:
-        raise DatasetError(folder, 0, "has no .xlsx")
+    forms = sorted(folder.glob("*.jsonl"))
+    if not paths and not forms:
+        raise DatasetError(folder, 0, "has no .xlsx and no .jsonl")
     ratings, empty, seen = list[Rating](), 0, dict[str, Path]()
     studies = set()
+    for path in forms:
+        for rater, own in form(plan, path).items():
+            _once(rater, path, seen)
+            studies.add(_study_of(own, path))
+            ratings += own
+            empty += _wanted(plan, rater, criteria_of(_study_of(own, path))) - len(own)
     for path in paths:
         book = _opened(path)
         study, rater = _identity(plan, book, path)
-        if rater in seen:
-            raise DatasetError(path, 0, f"{rater} has sent {seen[rater].name} already")
-        seen[rater] = path
+        _once(rater, path, seen)
         studies.add(study)
         values = list(_values(plan, book, path, rater, criteria_of(study)))
         ratings += [one for one in values if one is not None]
@@ -57,6 +65,56 @@ def import_sheets(plan: Plan, folder: Path) -> Imported:
         raise DatasetError(folder, 0, f"holds sheets of several studies: {', '.join(sorted(studies))}")
     absent = [rater.name for group in plan.groups for rater in group if rater.name not in seen]
     return Imported(studies.pop(), tuple(ratings), empty, tuple(absent))
+
+
+def form(plan: Plan, path: Path) -> dict[str, list[Rating]]:
+    """Rater → ratings of a file that the console's form wrote. Raises DatasetError."""
+    found: dict[str, list[Rating]] = {}
+    for one in checked(plan, read(path), path):
+        found.setdefault(one.rater, []).append(one)
+    return found
+
+
+def checked(plan: Plan, ratings: Sequence[Rating], path: Path) -> Sequence[Rating]:
+    """The ratings, if the plan asked for each of them, once. Raises DatasetError."""
+    sources = {question.id: len(question.sources) for question in plan.questions}
+    sheets = {one.name: one.sheet for some in STUDIES.values() for one in some}
+    seen = set()
+    for one in ratings:
+        group = plan.rater_group(one.rater)
+        if group is None:
+            raise DatasetError(path, 0, f"the plan has no rater {one.rater!r}")
+        if plan.group_of.get(one.question) != group:
+            raise DatasetError(path, 0, f"question {one.question!r} is not for {one.rater!r} to rate")
+        if one.rank not in _ranks(sheets[one.criterion], sources[one.question]):
+            raise DatasetError(path, 0, f"question {one.question!r} has no source {one.rank} to rate")
+        key = (one.rater, one.question, one.criterion, one.rank)
+        if key in seen:
+            raise DatasetError(path, 0, f"{one.rater!r} rates {one.criterion} of {one.question!r} twice")
+        seen.add(key)
+    return ratings
+
+
+def _once(rater: str, path: Path, seen: dict[str, Path]) -> None:
+    if rater in seen:
+        raise DatasetError(path, 0, f"{rater} has sent {seen[rater].name} already")
+    seen[rater] = path
+
+
+def _study_of(ratings: Sequence[Rating], path: Path) -> str:
+    named = {one.criterion for one in ratings}
+    fitting = [study for study, some in STUDIES.items() if named <= {one.name for one in some}]
+    if not fitting:
+        raise DatasetError(path, 0, f"mixes several studies: {', '.join(sorted(named))}")
+    return fitting[0]
+
+
+def _wanted(plan: Plan, rater: str, criteria: Sequence[Criterion]) -> int:
+    """How many ratings the plan asks of a rater."""
+    group = plan.rater_group(rater)
+    assert group is not None
+    questions = plan.questions_of(group)
+    return sum(len(_ranks(one.sheet, len(question.sources))) for question in questions for one in criteria)
 
 
 def write(imported: Imported, path: Path) -> None:
@@ -73,7 +131,7 @@ def read(path: Path) -> list[Rating]:
         name, value, rank = row.text("criterion"), row.values.get("value"), row.values.get("rank", 0)
         if name not in scales:
             raise row.error(f"criterion is {name!r}; it must be one of {', '.join(scales)}")
-        if not isinstance(rank, int) or rank < 0:
+        if isinstance(rank, bool) or not isinstance(rank, int) or rank < 0:
             raise row.error(f"rank is {rank!r}; it must be a whole number from 0")
         if (whole := _whole(value, scales[name])) is None:
             raise row.error(f"value is {value!r}; {_limits(scales[name])}")

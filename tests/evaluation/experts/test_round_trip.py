@@ -15,6 +15,8 @@ from cli.exits import Exit
 from evaluation.agreement import agreement
 from evaluation.experts import ratings, sheets
 from evaluation.experts.plan import Plan, planned
+from evaluation.experts.plan import read as plan_of
+from evaluation.experts.plan import write as write_plan
 from evaluation.jsonl import DatasetError
 from tests.cli.screens import err, out, pipe
 from tests.evaluation.experts.simulated import fill_in, grade, questions, raters
@@ -175,3 +177,164 @@ async def test_wrong_input_ends_with_a_usage_error(tmp_path: Path) -> None:
     assert (status, "make it with" in said) == (Exit.USAGE, True)
     assert (await radrag("sample-size", "--margin", "0"))[0] == Exit.USAGE
     assert await radrag("sample-size", "--population", "1000") == (Exit.OK, "278\n")
+
+
+def without_sheets(folder: Path, count: int) -> Plan:
+    """A plan for the console's form: workbooks take their time."""
+    made = planned(questions(count), raters(), seed=7)
+    folder.mkdir()
+    write_plan(made, folder / "plan.json")
+    return made
+
+
+def by_form(folder: Path, made: Plan, rater: str, p: float = 0.9) -> Path:
+    """What the console's form writes for a rater, as rate.js writes it."""
+    group = made.rater_group(rater)
+    assert group is not None
+    draw, rows = random.Random(rater), []
+    for question in made.questions_of(group):
+        asked = [(name, 0) for name in ("correctness", "completeness", "clarity")]
+        asked += [("usefulness", rank) for rank in range(1, len(question.sources) + 1)]
+        for name, rank in asked:
+            true = 1 + random.Random(f"{question.id}{name}{rank}").randrange(5)
+            value = grade(draw, true, p)
+            fixed = {"rater": rater, "question": question.id, "criterion": name}
+            rows.append(fixed | {"value": value, "rank": rank})
+    path = folder / f"{rater}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+async def test_the_console_s_form_recovers_known_agreement_as_sheets_do(tmp_path: Path) -> None:
+    study, returned, p = tmp_path / "study", tmp_path / "returned", 0.8
+    made = without_sheets(study, 60)
+    returned.mkdir()
+    for group in made.groups:
+        for rater in group:
+            by_form(returned, made, rater.name, p)
+    status, said = await radrag("experts", "import", study, returned)
+    assert (status, said.split("\n")[0]) == (Exit.OK, "2160 ratings, 0 cells empty")
+    status, said = await radrag("experts", "report", study, "--json")
+    pairs = [one[name] for one in json.loads(said)["criteria"] for name in ("ac1", "ac2")]
+    assert sum(one["low"] <= p**2 <= one["high"] for one in pairs) >= 7
+
+
+async def test_sheets_and_forms_of_one_study_come_together(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    await radrag("experts", "plan", *study_files(tmp_path, 12), study)
+    fill_in(study / "sheets", 0.9, seed=1)
+    made = plan_of(study / "plan.json")
+    rater = made.groups[0][0].name
+    by_form(study / "sheets", made, rater)
+    status, said = await radrag("experts", "import", study, study / "sheets")
+    assert (status, f"{rater} has sent" in said) == (Exit.USAGE, True)
+    (study / "sheets" / "group-1-rater-1.xlsx").unlink()
+    lines = (study / "sheets" / f"{rater}.jsonl").read_text().splitlines()
+    (study / "sheets" / f"{rater}.jsonl").write_text("\n".join(lines[:-2]))  # two not rated yet
+    status, said = await radrag("experts", "import", study, study / "sheets")
+    assert (status, "2 cells empty" in said) == (Exit.OK, True)
+
+
+GOOD = {"criterion": "clarity", "value": 3, "rank": 0}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rater": "nobody"}, "the plan has no rater 'nobody'"),
+        ({"question": "q999"}, "question 'q999' is not for"),
+        ({"criterion": "usefulness", "rank": 9}, "has no source 9 to rate"),
+        ({"criterion": "usefulness", "rank": 0}, "has no source 0 to rate"),
+        ({"rank": True}, "rank is True"),
+        ({"value": 6}, "value is 6"),
+        ({"value": float("nan")}, "value is nan"),
+        ({"value": None}, "value is None"),
+        ({"criterion": "beauty"}, "criterion is 'beauty'"),
+        ({"criterion": "hallucination", "value": 1}, "mixes several studies"),
+        ({}, "twice"),
+    ],
+)
+async def test_a_wrong_line_of_a_form_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    study, returned = tmp_path / "study", tmp_path / "returned"
+    made = without_sheets(study, 12)
+    rater, question = made.groups[0][0].name, made.questions_of(0)[0].id
+    right = GOOD | {"rater": rater, "question": question}
+    returned.mkdir()
+    (returned / "a.jsonl").write_text("\n".join([json.dumps(right), json.dumps(right | change)]))
+    status, shown = await radrag("experts", "import", study, returned)
+    assert (status, said in shown) == (Exit.USAGE, True), shown
+
+
+async def test_ratings_of_another_plan_are_not_reported(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    without_sheets(study, 12)
+    (study / "ratings.jsonl").write_text(json.dumps(GOOD | {"rater": "R00", "question": "gone"}))
+    status, shown = await radrag("experts", "report", study)
+    assert (status, "is not for 'R00' to rate" in shown) == (Exit.USAGE, True)
+
+
+@pytest.mark.parametrize("constant", [True, False])
+async def test_one_rater_and_constant_ratings_are_told_and_not_computed(
+    tmp_path: Path, constant: bool
+) -> None:
+    """One rater has nobody to agree with; where all say the same, there is no spread to test."""
+    study = tmp_path / "study"
+    made = without_sheets(study, 12)
+    members = made.groups[0] if constant else made.groups[0][:1]
+    rows = [
+        {"rater": rater.name, "question": question.id, "criterion": "clarity", "rank": 0,
+         "value": 4 if constant else 1 + n % 5}
+        for rater in members for n, question in enumerate(made.questions_of(0))
+    ]  # fmt: skip
+    (study / "ratings.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    status, said = await radrag("experts", "report", study, "--json")
+    (found,) = json.loads(said)["criteria"]
+    assert status == Exit.OK
+    assert found["mean"]["low"] <= found["mean"]["mean"] <= found["mean"]["high"]
+    if constant:
+        assert (found["ac1"]["value"], found["identical"], found["sd"]) == (1.0, 1.0, 0.0)
+    else:
+        assert (found["ac1"], found["ac2"], found["identical"]) == (None, None, None)
+    assert all(one["overall"]["p"] is None for one in json.loads(said)["between"] if constant)
+    status, said = await radrag("experts", "report", study, "--markdown")
+    assert (status, "nan" in said.lower()) == (Exit.OK, False)
+
+
+TABLES = {
+    "ratings": ("a,b\n1,1\n2,2\n3,NA\n1,2\n", 6),
+    "counts": ("low,high\n2,0\n1,1\n0,2\n", 5),
+    "contingency": ("low,high\n8,1\n2,9\n", 6),
+}
+
+
+@pytest.mark.parametrize("form", TABLES)
+async def test_any_table_of_ratings_has_its_coefficients(tmp_path: Path, form: str) -> None:
+    text, count = TABLES[form]
+    (tmp_path / "t.csv").write_text("\ufeff" + text.replace("\n", "\r\n"), encoding="utf-8")
+    status, said = await radrag("experts", "agreement", tmp_path / "t.csv", "--form", form, "--json")
+    found = json.loads(said)
+    assert (status, len(found)) == (Exit.OK, count)
+    assert all(one["low"] <= one["value"] <= one["high"] for one in found.values())
+    if form == "contingency":  # Cohen's kappa by hand: 0.85 observed, 0.5 by chance
+        assert found["conger"]["value"] == pytest.approx((0.85 - 0.5) / 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "said"),
+    [
+        ("a,b\n1\n", "ratings", "t.csv:2: has 1 columns, the heading has 2"),
+        ("a,b\n1,x\n", "ratings", "t.csv:2: 'x' is no rating"),
+        ("a,b\n1,inf\n", "ratings", "t.csv:2: 'inf' is no rating"),
+        ("a,b\n", "ratings", "has no ratings below a heading"),
+        ("", "ratings", "has no ratings below a heading"),
+        ("a,b\n1,1\n1,1\n", "ratings", "a scale of two categories at least"),
+        ("a\n1\n2\n", "ratings", "one with two ratings"),
+        ("a,b\n1,NA\n", "counts", "whole numbers from 0 only"),
+        ("a,b\n1,1.5\n", "counts", "whole numbers from 0 only"),
+        ("a,b\n1,1\n", "contingency", "as many columns as rows"),
+    ],
+)
+async def test_a_wrong_table_of_ratings_is_named(tmp_path: Path, text: str, form: str, said: str) -> None:
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    status, shown = await radrag("experts", "agreement", tmp_path / "t.csv", "--form", form)
+    assert (status, said in shown) == (Exit.USAGE, True), shown
