@@ -154,6 +154,7 @@ def light_settings(home: Path, triton: TritonServer, collector: Receiver) -> dic
         RADRAG_GENERATOR_MODEL="null_generator",
         RADRAG_THRESHOLDS=str(home / "thresholds.json"),
         RADRAG_INGEST_ADDRESS=f"127.0.0.1:{free_port()}",
+        RADRAG_REFLECTION="true",
         RADRAG_HTTP_ADDRESS=f"127.0.0.1:{free_port()}",
         OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
         OTEL_BSP_SCHEDULE_DELAY="300",
