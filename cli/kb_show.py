@@ -9,8 +9,9 @@ from cli.exits import Exit
 from cli.terminal import Terminal
 from ingest.catalogue.catalogue import Found
 from ingest.catalogue.history import Event
-from ingest.document import Document, Removal
+from ingest.document import Document
 from ingest.review_changes import Change, changes
+from ingest.review_removals import removals
 
 SHOWN = 80  # characters of what was taken out
 
@@ -58,13 +59,9 @@ def version(screen: Terminal, found: Found, changed: Sequence[Change]) -> None:
 
 def removed(document: Document) -> list[str]:
     """What cleaning took out or repaired, a line for each rule, with how its largest removal begins."""
-    rules: dict[str, list[Removal]] = {}
-    for one in document.removals:
-        rules.setdefault(one.rule, []).append(one)
     return [
-        f"cleaned {rule}: {len(ones)} ({sum(one.end - one.start for one in ones):,} characters), as: "
-        + shortened(document.raw[slice(*max((one.end - one.start, one.start, one.end) for one in ones)[1:])])
-        for rule, ones in rules.items()
+        f"cleaned {one.rule}: {one.count} ({one.characters:,} characters), as: {shortened(one.samples[0])}"
+        for one in removals(document)
     ]
 
 

@@ -13,6 +13,7 @@ from ingest.catalogue.states import State
 from ingest.document import PageRecord
 from ingest.jobs_table import Job
 from ingest.review_changes import Change
+from ingest.review_removals import Removed, removals
 from radrag.knowledge.v1 import knowledge_pb2 as wire
 
 
@@ -64,6 +65,7 @@ def shown(found: Found, changed: Sequence[Change]) -> wire.GetDocumentResponse:
         changes=map(change, changed),
         near_duplicates=map(near_duplicate, found.near),
         pages=map(page_record, found.document.records),
+        removals=map(removal, removals(found.document)),
     )
 
 
@@ -99,6 +101,11 @@ def near_duplicate(one: Near) -> wire.NearDuplicate:
 def page_record(one: PageRecord) -> wire.PageRecord:
     """How one page was read."""
     return wire.PageRecord(page=one.page, engine=one.engine, confidence=one.confidence, reasons=one.reasons)
+
+
+def removal(one: Removed) -> wire.Removal:
+    """What one rule of cleaning took out."""
+    return wire.Removal(rule=one.rule, count=one.count, characters=one.characters, samples=one.samples)
 
 
 def progress(job: Job) -> wire.WatchJobResponse:

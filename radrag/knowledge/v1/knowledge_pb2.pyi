@@ -129,7 +129,7 @@ class GetDocumentRequest(_message.Message):
     def __init__(self, document_id: _Optional[str] = ..., version: _Optional[str] = ...) -> None: ...
 
 class GetDocumentResponse(_message.Message):
-    __slots__ = ("document", "markdown", "chunks", "versions", "history", "changes", "near_duplicates", "pages")
+    __slots__ = ("document", "markdown", "chunks", "versions", "history", "changes", "near_duplicates", "pages", "removals")
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     MARKDOWN_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_FIELD_NUMBER: _ClassVar[int]
@@ -138,6 +138,7 @@ class GetDocumentResponse(_message.Message):
     CHANGES_FIELD_NUMBER: _ClassVar[int]
     NEAR_DUPLICATES_FIELD_NUMBER: _ClassVar[int]
     PAGES_FIELD_NUMBER: _ClassVar[int]
+    REMOVALS_FIELD_NUMBER: _ClassVar[int]
     document: DocumentSummary
     markdown: str
     chunks: _containers.RepeatedCompositeFieldContainer[Chunk]
@@ -146,7 +147,20 @@ class GetDocumentResponse(_message.Message):
     changes: _containers.RepeatedCompositeFieldContainer[SectionChange]
     near_duplicates: _containers.RepeatedCompositeFieldContainer[NearDuplicate]
     pages: _containers.RepeatedCompositeFieldContainer[PageRecord]
-    def __init__(self, document: _Optional[_Union[DocumentSummary, _Mapping]] = ..., markdown: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ..., versions: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., history: _Optional[_Iterable[_Union[ReviewEvent, _Mapping]]] = ..., changes: _Optional[_Iterable[_Union[SectionChange, _Mapping]]] = ..., near_duplicates: _Optional[_Iterable[_Union[NearDuplicate, _Mapping]]] = ..., pages: _Optional[_Iterable[_Union[PageRecord, _Mapping]]] = ...) -> None: ...
+    removals: _containers.RepeatedCompositeFieldContainer[Removal]
+    def __init__(self, document: _Optional[_Union[DocumentSummary, _Mapping]] = ..., markdown: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[Chunk, _Mapping]]] = ..., versions: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., history: _Optional[_Iterable[_Union[ReviewEvent, _Mapping]]] = ..., changes: _Optional[_Iterable[_Union[SectionChange, _Mapping]]] = ..., near_duplicates: _Optional[_Iterable[_Union[NearDuplicate, _Mapping]]] = ..., pages: _Optional[_Iterable[_Union[PageRecord, _Mapping]]] = ..., removals: _Optional[_Iterable[_Union[Removal, _Mapping]]] = ...) -> None: ...
+
+class Removal(_message.Message):
+    __slots__ = ("rule", "count", "characters", "samples")
+    RULE_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHARACTERS_FIELD_NUMBER: _ClassVar[int]
+    SAMPLES_FIELD_NUMBER: _ClassVar[int]
+    rule: str
+    count: int
+    characters: int
+    samples: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, rule: _Optional[str] = ..., count: _Optional[int] = ..., characters: _Optional[int] = ..., samples: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PageRecord(_message.Message):
     __slots__ = ("page", "engine", "confidence", "reasons")
