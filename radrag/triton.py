@@ -17,6 +17,7 @@ from tritonclient.utils import InferenceServerException
 
 from radrag import call, telemetry
 from radrag.access.channels import Files, channel_credentials
+from radrag.access.following import Following
 from radrag.errors import DeadlineExceeded, InvalidArgument, ModelUnavailable, Overloaded, RadragError
 
 log = logging.getLogger(__name__)
@@ -70,13 +71,22 @@ class ModelServer:
     """
 
     def __init__(self, url: str, role: str, tls: Files | None = None) -> None:
-        credentials = channel_credentials(tls) if tls else None
-        self._client = aio.InferenceServerClient(url, creds=credentials, channel_args=CHANNEL)
         self._role = role
+        self._following = Following(
+            lambda: aio.InferenceServerClient(
+                url, creds=channel_credentials(tls) if tls else None, channel_args=CHANNEL
+            ),
+            tls.stamped if tls else tuple,
+            lambda client: client.close(),
+        )
+
+    @property
+    def _client(self) -> aio.InferenceServerClient:
+        return self._following.now()
 
     async def close(self) -> None:
         """Closes the connection."""
-        await self._client.close()
+        await self._following.close()
 
     async def ready(self, model: str, seconds: float = 2.0) -> bool:
         """Whether the model would take a request now."""

@@ -1,7 +1,7 @@
 """Channels to other services of ours: TLS from PEM files, and the key or token shown with every call.
 
-Needs the base install only: the command line asks questions without a server's libraries. A channel reads its
-files when it is made; the key or token is read again when its file has changed.
+Needs the base install only: the command line asks questions without a server's libraries. All files are read
+again when they have changed: certificates, CA, key or token.
 """
 
 import logging
@@ -16,6 +16,7 @@ import grpc
 from grpc import aio
 
 from radrag import call, errors
+from radrag.access.following import FollowingChannel, check_pair
 from radrag.call import LOOPBACK, on_loopback
 from radrag.errors import RadragError, Unauthenticated, Unavailable
 from radrag.settings import SettingError
@@ -66,6 +67,13 @@ class Files:
         chain, key, authority = (_read(one) for one in (self.certificate, self.key, self.authority))
         return chain, key, authority
 
+    def stamped(self) -> tuple[int, ...]:
+        """The stamps, none while a file is missing."""
+        try:
+            return self.stamps()
+        except OSError:
+            return ()
+
     def stamps(self) -> tuple[int, ...]:
         """Changes whenever a file does. Raises OSError."""
         wanted = (self.certificate, self.key, self.authority)
@@ -78,6 +86,8 @@ def channel_credentials(files: Files) -> grpc.ChannelCredentials:
     Raises SettingError.
     """
     try:
+        if files.certificate and files.key:
+            check_pair(str(files.certificate), str(files.key))
         chain, key, authority = files.read()
     except (OSError, ValueError) as error:
         raise SettingError(f"the TLS files cannot be used: {error}") from None
@@ -89,10 +99,13 @@ def channel(
     tls: Files | None,
     options: Iterable[tuple[str, int | str]] = (),
 ) -> aio.Channel:
-    """A channel with TLS when there is some, to all replicas behind the address."""
+    """A channel with TLS when there is some, to all replicas behind the address. Raises SettingError."""
+    wanted = [*BALANCED, *options]
     if tls is None:
-        return aio.insecure_channel(address, options=[*BALANCED, *options])
-    return aio.secure_channel(address, channel_credentials(tls), options=[*BALANCED, *options])
+        return aio.insecure_channel(address, options=wanted)
+    return FollowingChannel(
+        lambda: aio.secure_channel(address, channel_credentials(tls), options=wanted), tls.stamped
+    )
 
 
 def channel_files(settings: Wanted) -> Files | None:

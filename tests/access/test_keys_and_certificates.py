@@ -9,13 +9,18 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import grpc
 import pytest
 
+from radrag.access import channels
 from radrag.access.callers import Callers, digest, made
 from radrag.access.certificates import http_context, server_credentials
 from radrag.access.channels import Files, channel_credentials
+from radrag.access.following import Following
 from radrag.access.identity import Known
 from radrag.access.opening import Access
+from radrag.assistant.v1.assistant_pb2 import GetInfoRequest
+from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 from radrag.errors import Unauthenticated
 from radrag.settings import SettingError
 from tests.access.authority import Authority
@@ -197,6 +202,54 @@ async def test_http_wants_the_certificate_that_every_client_must_show(tmp_path: 
         assert not await trusted(port, ours.path)
         assert not await trusted(port, ours.path, theirs.files("pacs"))
         assert not await trusted(port, ours.path, ours.files("late", days=-1))
+
+
+async def test_a_channel_shows_its_renewed_certificate_and_trusts_the_new_ca_without_a_restart(
+    tmp_path: Path,
+) -> None:
+    old, new = Authority(tmp_path / "old"), Authority(tmp_path / "new")
+    rows = [{"name": "pacs", **READER}]
+    callers = Callers(file_of(tmp_path / "callers.json", [], rows))
+    served, own = old.files("server", old.path), old.files("pacs", tmp_path / "ca.pem")
+    assert served.certificate and served.key and served.authority  # noqa: PT018
+    assert own.certificate and own.key and own.authority  # noqa: PT018
+    own.authority.write_bytes(old.path.read_bytes())
+    async with (
+        behind(Access(Known(callers=callers), served)) as address,
+        channels.channel(address, own) as channel,
+    ):
+        stub = AssistantServiceStub(channel)
+        assert (await stub.GetInfo(GetInfoRequest(), timeout=10)).version == "pacs-1|reader|"
+        # The server goes over to another CA: its certificate, and the one it takes of clients.
+        renewed, mine = new.files("server"), new.files("pacs")
+        assert renewed.certificate and renewed.key and mine.certificate and mine.key  # noqa: PT018
+        served.authority.write_bytes(new.path.read_bytes())
+        served.key.write_bytes(renewed.key.read_bytes())
+        served.certificate.write_bytes(renewed.certificate.read_bytes())
+        own.key.write_bytes(mine.key.read_bytes())  # half of ours: the connection there is goes on
+        assert (await stub.GetInfo(GetInfoRequest(), timeout=10)).version == "pacs-1|reader|"
+        own.authority.write_bytes(new.path.read_bytes())
+        own.certificate.write_bytes(mine.certificate.read_bytes())
+        assert (await stub.GetInfo(GetInfoRequest(), timeout=10)).version == "pacs-1|reader|"
+        assert channel.get_state() is grpc.ChannelConnectivity.READY
+
+
+async def test_a_call_that_runs_when_certificates_change_goes_on(tmp_path: Path) -> None:
+    """The channel of before is closed only after a while, or with its successor."""
+    stamps, ended = [1], []
+
+    async def end(one: int) -> None:
+        ended.append(one)
+
+    numbers = iter(range(9))
+    following = Following(lambda: next(numbers), lambda: (stamps[0],), end)
+    assert following.now() == following.now() == 0
+    stamps[0] = 2
+    assert following.now() == following.now() == 1
+    await asyncio.sleep(0)
+    assert ended == []
+    await following.close()
+    assert ended == [0, 1]
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:

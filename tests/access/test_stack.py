@@ -13,6 +13,7 @@ from grpc import aio
 
 from cli import health
 from gateway import __main__ as gateway
+from ingest.indexed import IndexedVersions
 from radrag.access import channels
 from radrag.access.callers import digest, made
 from radrag.access.channels import Files
@@ -31,7 +32,7 @@ async def test_a_question_goes_over_tls_to_the_index_and_back_for_a_known_caller
     ours, key = Authority(tmp_path / "ca"), made("pacs")
     callers = tmp_path / "callers.json"
     keys = [{"id": "pacs", "sha256": digest(key), "sub": "pacs", "roles": ["reader"]}]
-    certificates = [{"name": "gateway", "sub": "gateway", "roles": ["service"]}]
+    certificates = [{"name": one, "sub": one, "roles": ["service"]} for one in ("gateway", "ingest")]
     callers.write_text(json.dumps({"keys": keys, "certificates": certificates}))
     trusted = channels.channel_credentials(Files(authority=ours.path))
     async with retrieval(tmp_path, ours, callers) as address:
@@ -51,6 +52,8 @@ async def test_a_question_goes_over_tls_to_the_index_and_back_for_a_known_caller
                 with pytest.raises(Unauthenticated):
                     await stranger.search(QUESTION)
             await server.stop()
+        async with channels.channel(address, ours.files("ingest", ours.path)) as channel:
+            assert await IndexedVersions(channel).all() == []  # as ingest asks
         assert await refusal(address, ours.files("pacs", ours.path)) == "NO_CREDENTIAL"
         assert await refusal(address, None) == "UNAVAILABLE"
 
