@@ -16,7 +16,7 @@ from ingest.docling.headings import levels_of
 from ingest.docling.markdown import Piece, pieces_of
 from ingest.docling.mending import Mended, mended
 from ingest.docling.models import ModelsMissing
-from ingest.docling.package import without_notes
+from ingest.docling.package import prepared_package
 from ingest.docling.pages import Pages
 from ingest.docling.pipeline import PdfPipeline, pdf_pipeline, rendering
 from ingest.docling.scanner import BLANK, Scanner
@@ -142,7 +142,7 @@ def flags_of(found: Mended, reading: Reading) -> list[str]:
 
 def docx_document(name: str, data: bytes) -> DoclingDocument:
     source = InputDocument(
-        BytesIO(without_notes(data)), format=InputFormat.DOCX, backend=MsWordDocumentBackend, filename=name
+        BytesIO(prepared_package(data)), format=InputFormat.DOCX, backend=MsWordDocumentBackend, filename=name
     )
     options = SimplePipeline.get_default_options()
     return SimplePipeline(options).execute(source, raises_on_error=True).document

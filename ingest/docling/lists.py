@@ -1,11 +1,11 @@
 """Writes lists: nested as the file says, or as far as items stand indented on the page."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from docling_core.types.doc.document import DoclingDocument
-from docling_core.types.doc.items.group import ListGroup
+from docling_core.types.doc.items.group import InlineGroup, ListGroup
 from docling_core.types.doc.items.node import NodeItem
 from docling_core.types.doc.items.text import ListItem, TextItem
 
@@ -35,22 +35,46 @@ class Entry:
     page: int
 
 
-def list_lines(group: ListGroup, document: DoclingDocument) -> Iterator[ListLine]:
-    """The lines of a list, nested ones indented under what they belong to."""
+def is_listed(node: NodeItem) -> bool:
+    return isinstance(node, ListItem | ListGroup)
+
+
+def inside(node: NodeItem, document: DoclingDocument) -> list[NodeItem]:
+    return [reference.resolve(document) for reference in node.children]
+
+
+def list_lines(nodes: Iterable[NodeItem], document: DoclingDocument) -> Iterator[ListLine]:
+    """The lines of a list's items, nested ones indented under what they belong to."""
     marks: list[str] = []  # of the items that the next one may stand under
-    for number, entry in enumerate(by_indentation(list(entries(group, document, 0)))):
+    for number, entry in enumerate(by_indentation(list(entries(nodes, document, 0)))):
         marks = [*marks[: entry.depth], entry.mark]
         indent = " " * sum(len(mark) + 1 for mark in marks[:-1])
         yield ListLine(f"{indent}{entry.mark} {entry.text}", entry.page, goes_on=number > 0)
 
 
-def entries(node: NodeItem, document: DoclingDocument, depth: int) -> Iterator[Entry]:
-    for child in (reference.resolve(document) for reference in node.children):
-        if isinstance(child, ListItem):
-            yield entry_of(child, document, depth)
-            yield from entries(child, document, depth + 1)
-        elif isinstance(child, ListGroup):
-            yield from entries(child, document, depth)
+def entries(nodes: Iterable[NodeItem], document: DoclingDocument, depth: int) -> Iterator[Entry]:
+    for node in nodes:
+        if isinstance(node, ListItem):
+            yield entry_of(node, document, depth)
+            yield from entries(inside(node, document), document, depth + 1)
+        elif isinstance(node, ListGroup):
+            yield from entries(inside(node, document), document, depth)
+
+
+def strays(nodes: Iterable[NodeItem], document: DoclingDocument) -> Iterator[NodeItem]:
+    """What stands inside items and is in no line of theirs, as tables and paragraphs of their own."""
+    for node in nodes:
+        spelt = isinstance(node, ListItem) and not line_text(node.text)
+        for child in inside(node, document):
+            if is_listed(child):
+                yield from strays([child], document)
+            elif not (spelt and is_spelt(child)):
+                yield child
+
+
+def is_spelt(node: NodeItem) -> bool:
+    """Whether an item without a text of its own is spelt by it."""
+    return isinstance(node, InlineGroup) or (isinstance(node, TextItem) and not node.children)
 
 
 def entry_of(item: ListItem, document: DoclingDocument, depth: int) -> Entry:
@@ -62,8 +86,8 @@ def entry_of(item: ListItem, document: DoclingDocument, depth: int) -> Entry:
 
 
 def inline_text(item: ListItem, document: DoclingDocument) -> str:
-    inner = [reference.resolve(document) for reference in item.children]
-    parts = [run_text(node, document) for node in inner if not isinstance(node, ListItem | ListGroup)]
+    inner = inside(item, document)
+    parts = [run_text(node, document) for node in inner if not is_listed(node)]
     parts += [line_text(node.text) for node in inner if isinstance(node, TextItem) and not node.children]
     return " ".join(part for part in parts if part)
 

@@ -6,6 +6,7 @@ Docling's own export escapes letters and knows no offsets; ours is the one diale
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from docling_core.types.doc.common.content_layer import ContentLayer
 from docling_core.types.doc.document import DoclingDocument
@@ -13,12 +14,13 @@ from docling_core.types.doc.items.code import CodeItem
 from docling_core.types.doc.items.group import InlineGroup, ListGroup
 from docling_core.types.doc.items.node import DocItem, NodeItem
 from docling_core.types.doc.items.table.table import TableItem
+from docling_core.types.doc.items.table.table_data import RichTableCell, TableCell
 from docling_core.types.doc.items.text import SectionHeaderItem, TextItem, TitleItem
 from docling_core.types.doc.labels import DocItemLabel
 
 from ingest.canonical import canonical
 from ingest.docling.headings import letters
-from ingest.docling.lists import ListLine, list_lines
+from ingest.docling.lists import ListLine, inside, is_listed, list_lines, strays
 from ingest.docling.runs import line_text, run_text
 from ingest.table import Grid, markdown_table
 
@@ -104,7 +106,7 @@ class Writer:
         elif node.content_layer != ContentLayer.BODY:
             return
         elif isinstance(node, ListGroup):
-            yield from map(piece_of, list_lines(node, self._document))
+            yield from self.listed(node)
         elif isinstance(node, InlineGroup):
             yield Piece(escaped(run_text(node, self._document)), page_of(node, self._document))
         elif isinstance(node, TableItem):
@@ -112,6 +114,16 @@ class Writer:
         else:
             yield Piece(self.block(node), page_of(node, self._document))
             yield from self.below(node)
+
+    def listed(self, group: ListGroup) -> Iterator[Piece]:
+        """Its items as lists; whatever else stands among or in them keeps its place, or follows."""
+        for items, run in groupby(inside(group, self._document), is_listed):
+            nodes = list(run)
+            if items:
+                yield from map(piece_of, list_lines(nodes, self._document))
+                nodes = list(strays(nodes, self._document))
+            for node in nodes:
+                yield from self.written(node)
 
     def block(self, node: NodeItem) -> str:
         if isinstance(node, TitleItem):
@@ -127,11 +139,34 @@ class Writer:
         """The caption above, spans expanded; a table of one column is text in a frame."""
         page = page_of(table, self._document)
         yield Piece(escaped(line_text(table.caption_text(self._document))), page)
-        grid: Grid = [[line_text(cell.text) for cell in row] for row in table.data.grid]
+        grid: Grid = [[line_text(cell_text(cell, self._document)) for cell in row] for row in table.data.grid]
         if table.data.num_cols < 2 or table.data.num_rows < 2:
             yield from (Piece(escaped(cell), page) for row in grid for cell in dict.fromkeys(row))
         else:
             yield Piece(markdown_table(grid, header_rows(table)), page)
+
+
+def cell_text(cell: TableCell, document: DoclingDocument) -> str:
+    """A cell's text; a table inside it on the same line, cell by cell."""
+    if not isinstance(cell, RichTableCell):
+        return cell.text
+    held = list(texts_in(cell.ref.resolve(document), document))
+    return " ".join(held) if any(isinstance(one, Inner) for one in held) else cell.text
+
+
+class Inner(str):
+    """The text of a table that stands in a cell of another."""
+
+    __slots__ = ()
+
+
+def texts_in(node: NodeItem, document: DoclingDocument) -> Iterator[str]:
+    if isinstance(node, TableItem):
+        yield Inner(" ".join(cell_text(cell, document) for row in node.data.grid for cell in row))
+    elif isinstance(node, TextItem):
+        yield node.text
+    for child in inside(node, document) if not isinstance(node, TableItem) else ():
+        yield from texts_in(child, document)
 
 
 def apparatus_text(node: NodeItem) -> str:

@@ -7,8 +7,8 @@ import re
 
 from bs4.element import CData, NavigableString, PageElement, PreformattedString, Tag
 
-SUPERSCRIPTS = dict(zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ", strict=True))
-SUBSCRIPTS = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
+from ingest.raised import SUBSCRIPTS, SUPERSCRIPTS, shifted
+
 CODE = {"code", "kbd", "samp", "tt"}
 
 
@@ -33,14 +33,6 @@ def dressed(name: str, text: str) -> str:
     if name in CODE and text.strip() and "`" not in text and "\n" not in text:
         return f"`{text.strip()}`"
     return text
-
-
-def shifted(text: str, letters: dict[str, str], otherwise: str) -> str:
-    """10<sup>-3</sup> must not become 10-3: Unicode's own letters where it has them all, else a mark."""
-    bare = text.strip()
-    if not bare or not all(letter in letters for letter in bare):
-        return f"{otherwise}{bare}" if re.fullmatch(r"[−+-]?\w{1,4}", bare) else text
-    return "".join(letters[letter] for letter in bare)
 
 
 def line_of(node: PageElement) -> str:
