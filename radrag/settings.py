@@ -184,6 +184,12 @@ class Settings:
     index_path: Path = _setting(
         Path("var/index"), "retrieval", "Folder of the live-version table and the edge store."
     )
+    vector_compression: str = _setting(
+        "none",
+        "retrieval",
+        "Copies of vectors that the edge store compares first: none, int8, or binary (for 1,000 numbers and "
+        "more); the best are compared in full.",
+    )
     versions_url: str = _setting(
         "", "retrieval", "SQLAlchemy URL of the live-version table; empty: SQLite below index_path."
     )

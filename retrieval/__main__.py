@@ -16,6 +16,7 @@ from radrag.retrieval.v1 import retrieval_pb2_grpc
 from radrag.settings import SettingError, Settings
 from retrieval.bm25 import Bm25
 from retrieval.edge_store import EdgeStore
+from retrieval.edge_terms import OVERSAMPLING, Dense
 from retrieval.fusion import WAYS, Rrf
 from retrieval.index import Index
 from retrieval.search import BM25, DENSE, Searcher
@@ -37,7 +38,7 @@ def open_store(settings: Settings) -> Store:
 
         client = connect(*_qdrant(settings, settings.qdrant_url))
         return ServerStore(client, settings.qdrant_shards, settings.qdrant_replicas)
-    return EdgeStore(settings.index_path / "edge")
+    return EdgeStore(settings.index_path / "edge", dense=Dense(settings.vector_compression))
 
 
 def _qdrant(settings: Settings, url: str) -> tuple[str, str, Files | None]:
@@ -90,7 +91,12 @@ def _leg(stage: str, function: F, /) -> F:
 
 
 def _check(settings: Settings) -> None:
-    for name, value, known in (("STORE", settings.store, STORES), ("FUSION", settings.fusion, WAYS)):
+    chosen = (
+        ("STORE", settings.store, STORES),
+        ("FUSION", settings.fusion, WAYS),
+        ("VECTOR_COMPRESSION", settings.vector_compression, OVERSAMPLING),
+    )
+    for name, value, known in chosen:
         if value not in known:
             raise SettingError(f"RADRAG_{name} must be one of {', '.join(known)}")
 

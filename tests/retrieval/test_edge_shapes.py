@@ -37,7 +37,7 @@ async def filled(folder: Path) -> None:
     await store.close()
 
 
-# The part of the exact nearest that is found at least; independent directions are the hardest for one bit each.
+# The part of the exact nearest that is found at least; independent directions are hardest for one bit each.
 SHAPES = {
     Dense("none", 1): 0.9,
     Dense("int8"): 0.9,

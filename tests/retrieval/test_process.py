@@ -112,7 +112,10 @@ async def test_its_metrics_count_live_points_and_time_each_leg(tmp_path: Path) -
     assert 'radrag_stage_duration_seconds_count{outcome="ok",stage="physics.bm25"} 1.0' in metrics
 
 
-@pytest.mark.parametrize(("name", "value"), [("RADRAG_STORE", "sqlite"), ("RADRAG_FUSION", "mean")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("RADRAG_STORE", "sqlite"), ("RADRAG_FUSION", "mean"), ("RADRAG_VECTOR_COMPRESSION", "zip")],
+)
 async def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str) -> None:
     process = Process(tmp_path, **{name: value})
     await process.channel.close(None)
