@@ -1,0 +1,104 @@
+"""How search scales: time, recall, memory and build time of the store as shipped and of other shapes of it.
+
+Run: make bench-search. An index of made-up children (benchmarks/corpus.py says how they are made) in 7
+collections is written once per size and dimension; each shape then opens a copy of it in a process of its
+own, where it builds what it needs, answers the same questions by the real searcher, and is compared with
+exact search by numpy.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from benchmarks.index_made import made
+from benchmarks.record import record
+from benchmarks.searching import SHAPES, measured
+from cli import places
+
+RESULT = places.ROOT / "benchmarks" / "results" / "search.json"
+COLUMNS = ("p50_ms", "p95_ms", "recall_at_15", "cpu_ms", "own_mb", "mapped_mb", "open_s")
+
+
+def rows(asked: argparse.Namespace) -> dict[str, Mapping[str, object]]:
+    """Every shape at every size; each in its own process, so that memory is its own."""
+    found: dict[str, Mapping[str, object]] = {}
+    for dimension in asked.dimensions:
+        for children in asked.children:
+            with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
+                written = asyncio.run(made(Path(folder), children, dimension, asked.questions))
+                print(f"{children} children of {dimension}: written in {written:.0f} s", flush=True)
+                for shape in asked.shapes:
+                    name = f"{children} x {dimension}, {shape}"
+                    found[name] = {"written_s": round(written, 1), **_apart(Path(folder), shape)}
+                    print(name, json.dumps(found[name]), flush=True)
+    return found
+
+
+def _apart(folder: Path, shape: str) -> Mapping[str, object]:
+    """One shape, measured by a process of its own on a copy of the index."""
+    copy = folder / "copy"
+    shutil.copytree(folder / "edge", copy)
+    try:
+        line = [sys.executable, "-m", "benchmarks.search", "--measure", str(folder), "--shapes", shape]
+        done = subprocess.run(line, cwd=places.ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        figures: Mapping[str, object] = json.loads(done.stdout.splitlines()[-1])
+        return figures
+    finally:
+        shutil.rmtree(copy)
+
+
+def table(found: Mapping[str, Mapping[str, object]]) -> str:
+    """Markdown: a row per size and shape, then the filters."""
+    lines = [f"| index | {' | '.join(COLUMNS)} | server |", "|---" * (len(COLUMNS) + 2) + "|"]
+    for name, one in found.items():
+        lines.append(f"| {name} | {' | '.join(str(one[key]) for key in COLUMNS)} | {one['server']} |")
+    lines += [
+        "",
+        "| index | filter | children | p50_ms | p95_ms | recall_at_15 |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, one in found.items():
+        lines += [f"| {name} | {_cells(each)} |" for each in _filters(one)]
+    return "\n".join(lines)
+
+
+def _filters(one: Mapping[str, object]) -> Iterable[Mapping[str, object]]:
+    filters = one["filters"]
+    return filters if isinstance(filters, list) else ()
+
+
+def _cells(one: Mapping[str, object]) -> str:
+    return " | ".join(str(one[key]) for key in ("filter", "children", "p50_ms", "p95_ms", "recall_at_15"))
+
+
+def main() -> None:
+    """Measures what was asked for, prints, and keeps the result."""
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--children", type=int, nargs="+", default=[10_000, 100_000])
+    given.add_argument("--dimensions", type=int, nargs="+", default=[384, 1536])
+    given.add_argument(
+        "--shapes", nargs="+", choices=list(SHAPES), default=["shipped", "scan", "int8", "binary"]
+    )
+    given.add_argument("--questions", type=int, default=100)
+    given.add_argument("--folder", default=None, help="where there is room for the index")
+    given.add_argument("--measure", type=Path, default=None, help=argparse.SUPPRESS)
+    asked = given.parse_args()
+    if asked.measure:
+        print(json.dumps(asyncio.run(measured(asked.measure, SHAPES[asked.shapes[0]]))))
+        return
+    found = rows(asked)
+    record(RESULT, {"rows": found, "server": os.environ.get("RADRAG_TEST_QDRANT_URL", "not measured")})
+    print(table(found))
+
+
+if __name__ == "__main__":
+    main()

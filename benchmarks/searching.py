@@ -1,0 +1,119 @@
+"""One shape of the edge store, opened on a copy of a made-up index: how fast, how exact, how big."""
+
+import asyncio
+import os
+import pickle
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.corpus import SHARES
+from benchmarks.index_made import GENERATION, MADE, NEAREST, Asked, Kept
+from benchmarks.loops import memory, ms, p95
+from retrieval.bm25 import Bm25
+from retrieval.edge_store import EdgeStore
+from retrieval.edge_terms import Dense
+from retrieval.fingerprint import QueryEmbedder
+from retrieval.fusion import Rrf, across
+from retrieval.question import Question
+from retrieval.search import Searcher
+from retrieval.snapshot import View
+from retrieval.store import Above, Among, AtMost, Collection
+
+DAY = 100
+NEVER = 10**9  # kilobytes
+SHAPES: Mapping[str, Dense] = {
+    "shipped": Dense(),
+    "scan": Dense(compression="none", scanned_kilobytes=NEVER),
+    "graph": Dense(compression="none", scanned_kilobytes=1000),
+    "int8": Dense(compression="int8", scanned_kilobytes=NEVER),
+    "int8 graph": Dense(compression="int8", scanned_kilobytes=1000),
+    "binary": Dense(compression="binary", scanned_kilobytes=NEVER),
+    "binary graph": Dense(compression="binary", scanned_kilobytes=1000),
+}
+
+
+async def measured(folder: Path, shape: Dense) -> dict[str, object]:
+    """Opens `folder`/copy in this shape and asks all questions."""
+    kept: Kept = pickle.loads((folder / "kept.pickle").read_bytes())
+    before, began = memory(os.getpid())["own_mb"], time.perf_counter()
+    store = EdgeStore(folder / "copy", dense=shape)
+    opened = time.perf_counter() - began
+    searcher = _searcher(store, kept)
+    try:
+        whole = await _asked(store, searcher, kept.asked, "public")
+        held = memory(os.getpid())
+        filters = [
+            {
+                "filter": label,
+                "children": kept.seen[label],
+                **await _asked(store, searcher, kept.asked, label),
+            }
+            for label in SHARES
+            if label in kept.seen
+        ]
+    finally:
+        await store.close()
+    return {
+        **whole,
+        "own_mb": round(held["own_mb"] - before, 1),
+        "mapped_mb": held["mapped_mb"],
+        "open_s": round(opened, 1),
+        "server": "not measured",
+        "filters": filters,
+    }
+
+
+async def _asked(
+    store: EdgeStore, searcher: Searcher, asked: Sequence[Asked], label: str
+) -> dict[str, float]:
+    """Times of whole searches, one at a time, and how much of exact search the dense legs find."""
+    questions = [_question(one, label) for one in asked]
+    for question in questions[: len(questions) // 4]:
+        await searcher.search(question)
+    times, cpu = [], time.process_time()
+    for question in questions:
+        began = time.perf_counter()
+        await searcher.search(question)
+        times.append(time.perf_counter() - began)
+    cpu = time.process_time() - cpu
+    recalls = [await _recall(store, one, label) for one in asked]
+    return {
+        "p50_ms": ms(sorted(times)[len(times) // 2]),
+        "p95_ms": ms(p95(times)),
+        "cpu_ms": ms(cpu / len(times)),
+        "recall_at_15": round(fmean(recalls), 4),
+    }
+
+
+async def _recall(store: EdgeStore, one: Asked, label: str) -> float:
+    """The share of the exact nearest children of every leg that the store finds too."""
+    legs = {leg: ids for leg, ids in one.nearest.items() if leg[0] == label}
+
+    async def found(topic: str, language: str) -> set[str]:
+        where = (
+            Among("access_labels", (label,)), Among("language", (language,)),
+            AtMost("valid_from", DAY), Above("valid_to", DAY),
+        )  # fmt: skip
+        hits = await store.nearest(Collection(GENERATION, topic), one.vector, where, NEAREST + 5)
+        return {hit.passage_id for hit in hits[:NEAREST]}
+
+    got = await asyncio.gather(*(found(topic, language) for _, topic, language in legs))
+    hit = sum(len(ids & own) for ids, own in zip(legs.values(), got, strict=True))
+    return hit / sum(map(len, legs.values()))
+
+
+def _question(one: Asked, label: str) -> Question:
+    embedder = QueryEmbedder(*MADE, len(one.vector))
+    return Question(one.text, one.vector, embedder, DAY, frozenset({label}), children_per_topic=NEAREST)
+
+
+def _searcher(store: EdgeStore, kept: Kept) -> Searcher:
+    @asynccontextmanager
+    async def reading(name: str) -> AsyncIterator[View]:
+        yield View(1, kept.generation)
+
+    topics = sorted(kept.generation.topics)
+    return Searcher(store, reading, Bm25(), topics, fuse=across, rrf=Rrf(), language_share=4)
