@@ -111,11 +111,18 @@ def _disks() -> Iterator[None]:
 
 @asynccontextmanager
 async def _audited(told: Account) -> AsyncIterator[None]:
-    """Writes the call's record before its caller sees how it ended; for one that left, without waiting."""
+    """Writes the call's record before its caller sees how it ended.
+
+    Nobody waits for it where the caller has left, or was refused for want of room: a flood must not queue up
+    before the disk.
+    """
     try:
         yield
     except (asyncio.CancelledError, GeneratorExit):
         told.submit(grpc.StatusCode.CANCELLED.name)
+        raise
+    except Overloaded as error:
+        told.submit(error.code.name)
         raise
     except Exception as error:
         await told.settle(_code(error).name)

@@ -1,6 +1,7 @@
 """A full method makes callers wait in line, refuses what cannot be in time, and starves no other method."""
 
 import asyncio
+from concurrent.futures import Future
 from contextlib import suppress
 
 import grpc
@@ -12,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radrag import serving
+from radrag.account import Trail
 from radrag.admission.gate import Gate
 from radrag.admission.limits import Limits
 from radrag.admission.rates import MOST_CALLERS, Rates
+from radrag.audit.journal import Journal, Record
 from radrag.errors import Overloaded
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
@@ -175,6 +178,37 @@ async def test_a_full_method_refuses_with_a_hint_and_the_others_go_on() -> None:
     (refused,) = [one for one in answers if one]
     assert refused.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert hint(refused) >= 0.1
+
+
+class Stuck(Journal):
+    """A journal whose disk never answers, which keeps what it was handed."""
+
+    def __init__(self) -> None:
+        self.content, self.handed = False, list[Record]()
+
+    def append(self, record: Record) -> "Future[None]":
+        self.handed.append(record)
+        return Future()
+
+
+async def test_a_refusal_is_written_down_but_does_not_wait_for_the_disk() -> None:
+    slow, journal = Slow(), Stuck()
+    server = await serving.start(
+        lambda one: wire.add_RetrievalServiceServicer_to_server(slow, one),
+        "127.0.0.1:0",
+        limits=Limits(1, 0),
+        trail=Trail(journal, required=True),
+    )
+    async with aio.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        stub = wire.RetrievalServiceStub(channel)
+        calls = [asyncio.ensure_future(ended(stub)) for _ in range(2)]
+        (refused,), pending = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED, timeout=20)
+        assert [one["code"] for one in journal.handed] == ["RESOURCE_EXHAUSTED"]
+        assert hint(refused.result() or pytest.fail("not refused")) >= 0.1
+        for one in pending:
+            one.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+    await server.stop()
 
 
 async def ended(stub: wire.RetrievalServiceStub) -> aio.AioRpcError | None:
