@@ -18,7 +18,7 @@ from tests.integration.conftest import Stack, environ, gateway, lent
 QUESTION = "What is the yearly occupational limit for the eye lens under ICRP since 2011?"
 
 
-def degraded(reply: pb.SearchResponse | pb.PromptResponse) -> set[str]:
+def degraded(reply: pb.SearchResponse | pb.PromptResponse | pb.GenerateResponse) -> set[str]:
     warnings = cast(Iterable[pb.Warning], reply.warnings)
     return {warning.detail for warning in warnings if warning.kind == pb.Warning.KIND_DEGRADED}
 

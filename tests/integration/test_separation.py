@@ -1,13 +1,15 @@
-"""Each role on a server of its own: one that is down is the only one missed, one that grows serves more."""
+"""Each role on a server of its own: what is down is all that is missed."""
 
 import asyncio
-import shutil
+import os
+import socket
 import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -18,12 +20,16 @@ from radrag.client import AsyncClient
 from radrag.errors import Unavailable
 from radrag.serving import probe
 from radrag.telemetry.reading import samples
-from radrag.triton import ModelServer
 from tests.conftest import free_grpc_port
 from tests.integration import test_degraded
+from tests.integration.bulk import rate, slow
 from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, free_port, lent, started
+from tests.integration.connections import connected, opened_by_others, strangers
+from tests.integration.test_replicas import served
+from tests.results import kept
 
 ROLES = ("embedder", "reranker", "generator")
+PAIRS = 3  # runs with one embedder and with two, in turn: the median ratio counts
 QUESTION = "What is the yearly occupational limit for the eye lens?"
 
 
@@ -58,7 +64,7 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, dic
 ALWAYS = {"scope"}
 
 
-def degraded(reply: pb.SearchResponse) -> set[str]:
+def degraded(reply: pb.SearchResponse | pb.GenerateResponse) -> set[str]:
     return test_degraded.degraded(reply) - ALWAYS
 
 
@@ -113,6 +119,40 @@ async def test_without_the_generator_searches_miss_nothing_and_answers_say_why(
         assert (await client.generate(QUESTION)).text
 
 
+async def test_a_role_alone_is_ready_and_only_the_two_others_are_missed(
+    apart: tuple[Stack, dict[str, TritonServer]],
+) -> None:
+    """Each role in turn with the other two down: health, replies and metrics name those two."""
+    stack, servers = apart
+    async with AsyncClient(stack.gateway, deadline=30) as client:
+        for left in ROLES:
+            down = set(ROLES) - {left}
+            await only(stack.gateway, servers, left)
+            before = missed(stack.gateway)
+            assert degraded(await client.search(QUESTION)) == down - {"generator"}
+            if left == "generator":
+                assert degraded(await client.generate(QUESTION)) == down
+            else:
+                with pytest.raises(Unavailable) as refused:
+                    await client.generate(QUESTION)
+                assert refused.value.reason == "GENERATOR_UNAVAILABLE"
+            assert down - {"generator"} <= set(missed(stack.gateway) - before) <= down
+        for server in servers.values():
+            if not server.child.running():
+                await server.start()
+        await _until(lambda: not unhealthy(stack.gateway))
+        assert not degraded(await client.search(QUESTION))
+
+
+async def only(gateway: str, servers: dict[str, TritonServer], left: str) -> None:
+    """Returns when the gateway's health names the two other roles, and no other part."""
+    if not servers[left].child.running():
+        await servers[left].start()
+    for role in set(ROLES) - {left}:
+        servers[role].kill()
+    await _until(lambda: unhealthy(gateway) == set(ROLES) - {left})
+
+
 async def killed(gateway: str, server: TritonServer, role: str) -> None:
     """Returns when the gateway's health names this role, and no other part."""
     server.kill()
@@ -131,41 +171,40 @@ async def _until(holds: Callable[[], bool], seconds: float = 40) -> None:
         await asyncio.sleep(0.3)
 
 
-async def test_a_second_embedder_nearly_doubles_what_is_embedded(tmp_path: Path) -> None:
-    """A model that takes 60 ms a text and never two at once: its servers are all that limits."""
-    repository = tmp_path / "models"
-    shutil.copytree(MODELS / "null_embedder", repository / "null_embedder")
-    config = repository / "null_embedder" / "config.pbtxt"
-    slow = config.read_text().replace("max_batch_size: 32", "max_batch_size: 1")
-    config.write_text(slow.replace('string_value: "2"', 'string_value: "60"'))
-    ports = free_grpc_port(), free_grpc_port()
-    pair = [
-        TritonServer(Child(f"e{port}", tmp_path), ("null_embedder",), port, repository=repository)
-        for port in ports
-    ]
+async def test_a_second_embedder_nearly_doubles_ingest_and_no_other_role_hears_of_it(
+    apart: tuple[Stack, dict[str, TritonServer]],
+    tmp_path: Path,
+) -> None:
+    stack, servers = apart
+    others = [servers["reranker"], servers["generator"]]
+    gateway = stack.services["gateway"].child.running()
+    assert gateway
+    pair = slow(tmp_path)
     async with lent(pair[0]), lent(pair[1]):
-        # What else the machine does only lowers a rate: the best of three in turn is what they can.
+        urls = [pair[0].grpc, "ipv4:" + ",".join(one.grpc for one in pair)]
+        asked = [served(one) for one in others]
+        watch = asyncio.create_task(strangers([one.grpc for one in others], gateway.pid))
         rates = [
-            (await rate(pair[0].grpc), await rate("ipv4:" + ",".join(one.grpc for one in pair)))
-            for _ in range(3)
+            [await rate(stack, url, tmp_path, f"{turn}{n}") for n, url in enumerate(urls)]
+            for turn in range(PAIRS)
         ]
-    alone, both = (max(some) for some in zip(*rates, strict=True))
-    print(f"{alone:.1f} texts/s with one, {both:.1f} with two")  # noqa: T201 - what was measured
-    assert both > 1.8 * alone
+        watch.cancel()
+        seen = await watch
+    ratios = [two / one for one, two in rates]
+    figures = {"texts_per_second": [[round(one, 1) for one in some] for some in rates]}
+    kept(
+        "second_embedder",
+        figures | {"ratios": [round(one, 2) for one in ratios], "new_connections": len(seen)},
+    )
+    assert not seen, "the reranker or the generator was dialled"
+    assert [served(one) for one in others] == asked
+    assert median(ratios) > 1.8, ratios
 
 
-async def rate(url: str, texts: int = 120) -> float:
-    """Texts embedded per second, eight at a time, as ingest sends them."""
-    role, gate = ModelServer(url, "embedder"), asyncio.Semaphore(8)
-
-    async def one() -> None:
-        async with gate:
-            await role.embed("null_embedder", "text", "document", [(0, 4)])
-
-    try:
-        await asyncio.gather(*(one() for _ in range(8)))  # connected
-        began = time.monotonic()
-        await asyncio.gather(*(one() for _ in range(texts)))
-        return texts / (time.monotonic() - began)
-    finally:
-        await role.close()
+def test_a_connection_of_somebody_else_is_noticed() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert not connected({port})
+        with socket.create_connection(("127.0.0.1", port)):
+            assert len(opened_by_others({port}, 1)) == 1
+            assert not opened_by_others({port}, os.getpid())
