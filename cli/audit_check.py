@@ -92,7 +92,7 @@ def _against(
         yield f"record {head['n']}, which it vouches for, is missing or was changed"
     elif hashes[head["n"]] != head["hash"]:
         yield f"record {head['n']} is another than the one it vouches for"
-    elif head["n"] <= report.signed:
-        yield "it is not later than the head before it"
+    elif head["n"] < report.signed:
+        yield "it is older than the head before it"
     else:
         report.signed = head["n"]

@@ -71,6 +71,13 @@ def export(line: bytes, path: Path) -> None:
         os.close(handle)
 
 
+def newest(path: Path, public: Ed25519PublicKey, chain: str) -> int:
+    """The record up to which a chain's newest good head vouches for it; -1 where there is none."""
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    found = (opened(line, public) for line in reversed(lines))
+    return next((int(head["n"]) for head in found if head and head.get("chain") == chain), -1)
+
+
 def opened(line: bytes, public: Ed25519PublicKey) -> dict[str, Any] | None:
     """The head of a line; None when it is not as its owner signed it."""
     try:

@@ -59,6 +59,10 @@ class Journal:
         heads.publish(self._key, plan.heads)
         self._segments = Segments(plan.folder / plan.process, wait=plan.wait)
         self._state = self._resumed()
+        if (
+            self._state.link.n == 0 and self._state.unsigned
+        ):  # a chain that has no head yet vouches for nothing
+            self._sign_or_say()
         self._waiting: queue.SimpleQueue[Item | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="audit", daemon=True)
         self._thread.start()
@@ -75,6 +79,10 @@ class Journal:
     def torn(self) -> int:
         """Bytes of an unfinished line that a killed process had left, and that were taken off."""
         return self._segments.torn
+
+    @property
+    def _exported(self) -> Path:
+        return self._plan.heads / f"{self._plan.process}.jsonl"
 
     def keyed(self, text: str) -> str:
         """A keyed hash: equal texts can be found, and without the key no text can be guessed."""
@@ -100,7 +108,9 @@ class Journal:
             return _State(str(opening["chain"]), link, 1)
         newest = chain.record_of(last)
         first = chain.record_of(next(lines(self._plan.folder / self._plan.process)))
-        return _State(str(first["chain"]), Link(int(newest["n"]), str(newest["hash"])), 1)
+        n, chain_id = int(newest["n"]), str(first["chain"])
+        signed = heads.newest(self._exported, self._key.public_key(), chain_id)
+        return _State(chain_id, Link(n, str(newest["hash"])), max(0, n - signed))
 
     def _run(self) -> None:
         while (first := self._next()) is not None:
@@ -179,7 +189,7 @@ class Journal:
             "hash": self._state.link.hash,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        heads.export(heads.signed(head, self._key), self._plan.heads / f"{self._plan.process}.jsonl")
+        heads.export(heads.signed(head, self._key), self._exported)
         self._state.unsigned = 0
 
 

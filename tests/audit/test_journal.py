@@ -24,6 +24,26 @@ def test_a_chain_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert (report.records, report.unsigned, report.faults) == (8, 0, [])
 
 
+@pytest.mark.parametrize("records", [0, 3, 7])
+def test_a_process_that_starts_and_stops_without_a_call_leaves_a_whole_chain(
+    tmp_path: Path, records: int
+) -> None:
+    filled(tmp_path, records=records)
+    for _ in range(3):
+        filled(tmp_path, records=0)
+    report = verify(tmp_path)["gateway"]
+    assert (report.records, report.unsigned, report.faults) == (records + 1, 0, [])
+
+
+def test_a_chain_is_vouched_for_from_its_first_record_on(tmp_path: Path) -> None:
+    """A process that has just started is not damaged for want of a head."""
+    with journal(plan(tmp_path)) as one:
+        report = verify(tmp_path)["gateway"]
+        assert (report.records, report.unsigned, report.faults) == (1, 0, [])
+        one.append({}).result(10)
+        assert (verify(tmp_path)["gateway"].unsigned, faults(tmp_path)) == (1, [])
+
+
 def test_a_record_is_in_the_file_when_its_future_ends(tmp_path: Path) -> None:
     with journal(plan(tmp_path)) as one:
         one.append({"method": "Generate", "mark": "here"}).result(10)
@@ -89,9 +109,11 @@ def test_a_full_disk_fails_the_record_and_leaves_the_chain_whole(tmp_path: Path)
 def test_a_head_that_cannot_be_exported_fails_no_record_and_is_tried_again(tmp_path: Path) -> None:
     with journal(plan(tmp_path, head_every=1)) as one:
         exported = tmp_path / "heads" / "gateway.jsonl"
+        aside = exported.rename(tmp_path / "aside")
         exported.mkdir()
         one.append({"method": "Generate"}).result(10)
         exported.rmdir()
+        aside.rename(exported)
         one.append({"method": "Generate"}).result(10)
     report = verify(tmp_path)["gateway"]
     assert (report.unsigned, report.faults) == (0, [])
