@@ -3,20 +3,42 @@
 import { el } from "./dom.js";
 import { feedback } from "./feedback.js";
 import { passage, pieces, points } from "./passage.js";
-import { t } from "./words.js";
+import { language, t } from "./words.js";
+
+// From top to bottom: what a part depends on, and what it shows. A frame draws anew only what it changes, so that
+// a source stays open, and a rating filled in, while the text goes on.
+const PARTS = [
+  [(state) => [state.question], asked],
+  [(state) => [state.finish, state.problem, state.stopped, !state.text], banner],
+  [(state) => [state.problem], problem],
+  [(state) => [state.text, state.finish], answer],
+  [(state) => [state.finish], warnings],
+  [(state) => [state.finish], actions],
+  [(state) => [state.parents, state.finish], sources],
+  [(state) => [state.finish], stages],
+  [(state) => [state.finish], rating],
+];
 
 export function show(place, state) {
-  const { finish } = state;
-  const parts = [banner(state)];
-  if (state.problem) parts.push(el("p", { class: "problem" }, state.problem.message, requestId(state.problem.request_id)));
-  if (state.text) parts.push(el("div", { class: "answer", id: "answer" }, body(state)));
-  if (finish?.warnings.length) parts.push(warnings(finish.warnings));
-  if (finish && state.text) parts.push(actions(state));
-  if (state.parents.length) parts.push(sources(state));
-  if (finish?.stages.length) parts.push(stages(finish.stages));
-  if (finish && !finish.error) parts.push(feedback(state.requestId, state.parents.length));
-  place.replaceChildren(...parts);
+  if (place.shown !== state) place.replaceChildren(...PARTS.map(() => el("div")));
+  place.shown = state;
+  PARTS.forEach(([needs, make], index) => {
+    const holder = place.children[index];
+    const now = [...needs(state), language()];
+    if (holder.drawn?.every((one, at) => one === now[at])) return;
+    const open = [...holder.querySelectorAll("details[open]")].map((one) => one.id);
+    const focused = holder.contains(document.activeElement) ? document.activeElement.closest("details")?.id : "";
+    holder.replaceChildren(...[make(state)].flat().filter(Boolean));
+    holder.querySelectorAll("details").forEach((one) => (one.open ||= Boolean(one.id) && open.includes(one.id)));
+    if (focused) holder.querySelector(`#${focused} summary`)?.focus();
+    holder.drawn = now;
+  });
   place.hidden = false;
+}
+
+// On paper the question's form is not there: an answer without its question and day says little.
+function asked({ question, asked }) {
+  return [el("h2", { class: "printed" }, question), el("p", { class: "printed hint" }, asked.toLocaleString(language()))];
 }
 
 function banner({ finish, problem, stopped, text }) {
@@ -27,18 +49,23 @@ function banner({ finish, problem, stopped, text }) {
   return el("p", { class: `banner ${kind}`, id: "outcome" }, t(finish.outcome));
 }
 
-const requestId = (id) => (id ? el("span", { class: "hint" }, ` (${id})`) : null);
+function problem({ problem }) {
+  const id = problem?.request_id;
+  return problem && el("p", { class: "problem" }, problem.message, id ? el("span", { class: "hint" }, ` (${id})`) : null);
+}
 
 // The text with a button for each marker; sentences without support are underlined.
-function body({ text, finish, parents }) {
+function answer({ text, finish, parents }) {
+  if (!text) return null;
   const all = points(text);
   const unsupported = (finish?.warnings || [])
     .filter((one) => one.kind === "KIND_UNSUPPORTED_SENTENCE" && one.text_end)
     .map((one) => ({ start: one.text_start, end: one.text_end }));
-  return pieces(all.length, unsupported).map((piece) => {
+  const body = pieces(all.length, unsupported).map((piece) => {
     const made = marked(all.slice(piece.start, piece.end).join(""), parents.length);
     return piece.ranges.length ? el("span", { class: "unsupported", title: t("KIND_UNSUPPORTED_SENTENCE") }, made) : made;
-  }).flat();
+  });
+  return el("div", { class: "answer", id: "answer", lang: /[а-яё]/i.test(text) ? "ru" : "en" }, body.flat());
 }
 
 function marked(text, sources) {
@@ -56,14 +83,19 @@ function openSource(rank) {
   (source.querySelector("mark") || source).scrollIntoView({ block: "center" });
 }
 
-function warnings(list) {
+function warnings({ finish }) {
+  if (!finish?.warnings.length) return null;
   return el("div", { class: "warnings" }, el("h2", {}, t("warnings")),
-    el("ul", {}, list.map((one) => el("li", {}, t(one.kind), one.detail ? el("span", { class: "hint" }, ` ${one.detail}`) : null))));
+    el("ul", {}, finish.warnings.map((one) => el("li", {}, t(one.kind), one.detail ? el("span", { class: "hint" }, `: ${one.detail}`) : null))));
 }
 
-function actions({ text }) {
-  const copy = el("button", { type: "button", class: "plain", onclick: async () => {
-    await navigator.clipboard.writeText(text);
+function actions({ finish, text, parents }) {
+  if (!finish || !text) return null;
+  const cited = new Set(finish.citations.map((one) => one.marker));
+  const named = parents.filter((one) => cited.has(one.rank)).map(({ rank, document: about }) => `[${rank}] ${about.title} ${about.source_uri}`.trim());
+  // Browsers keep the clipboard from pages that came over plain HTTP from another machine.
+  const copy = navigator.clipboard && el("button", { type: "button", class: "plain", onclick: async () => {
+    await navigator.clipboard.writeText([text.trim(), ...named].join("\n"));
     copy.textContent = t("copied");
   } }, t("copy"));
   return el("div", { class: "row actions" }, copy,
@@ -71,17 +103,24 @@ function actions({ text }) {
 }
 
 function sources({ parents, finish }) {
+  if (!parents.length) return null;
   return el("div", { class: "sources" }, el("h2", {}, t("sources")),
     parents.map((parent) => passage(parent, (finish?.citations || []).filter((one) => one.marker === parent.rank))));
 }
 
 const milliseconds = (duration) => Math.round(parseFloat(duration || "0") * 1000);
 
-function stages(list) {
+function stages({ finish }) {
+  const list = finish?.stages || [];
+  if (!list.length) return null;
   const longest = Math.max(1, ...list.map((one) => milliseconds(one.duration)));
-  return el("details", { class: "stages" }, el("summary", {}, t("stages")),
-    el("table", {}, el("tbody", {}, list.map((one) => el("tr", {}, el("th", { scope: "row" }, one.name),
+  return el("details", { class: "stages", id: "stages" }, el("summary", {}, t("stages")),
+    el("table", {}, el("tbody", {}, list.map((one) => el("tr", {}, el("th", { scope: "row" }, t(`stage_${one.name}`, one.name)),
       el("td", { class: "number" }, `${milliseconds(one.duration)} ${t("ms")}`),
       el("td", {}, el("meter", { min: 0, max: longest, value: milliseconds(one.duration), "aria-label": one.name })),
       el("td", {}, one.outcome === "ok" ? "" : one.outcome))))));
+}
+
+function rating({ finish, requestId }) {
+  return finish && !finish.error ? feedback(requestId) : null;
 }

@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { el } from "./dom.js";
+import { known } from "./sign.js";
 import { t } from "./words.js";
 
 export const CRITERIA = ["relevance", "accuracy", "safety", "comprehensiveness", "conciseness", "language"];
@@ -17,12 +18,13 @@ export function feedback(requestId) {
       form.replaceChildren(el("p", { role: "status" }, t("thanks")));
     } catch (problem) {
       said.textContent = problem.message;
+      known(problem);
     }
   } },
   CRITERIA.map((name) => scale(name, 1, 5)),
   el("label", {}, t("comment"), el("textarea", { name: "comment", rows: 2, maxlength: 4000 })),
   el("div", { class: "row" }, el("button", { type: "submit" }, t("send")), said));
-  return el("details", { class: "rating" }, el("summary", {}, t("feedback")), form);
+  return el("details", { class: "rating", id: "rating" }, el("summary", {}, t("feedback")), form);
 }
 
 // A question with one radio button for each number of its scale.

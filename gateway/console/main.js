@@ -1,10 +1,11 @@
 // Starts the page: sections by address, question and answer, language, theme, sign-in.
 
-import { ask, credential, stream } from "./api.js";
+import { ask, stream } from "./api.js";
 import { show } from "./answer.js";
 import { byId, el } from "./dom.js";
 import { queue } from "./review.js";
 import { study } from "./rate.js";
+import * as sign from "./sign.js";
 import { language, speak, t, translate } from "./words.js";
 
 const VIEWS = ["ask", "review", "rate"];
@@ -18,7 +19,7 @@ function view() {
     document.querySelector(`nav a[href="#${name}"]`).toggleAttribute("aria-current", name === wanted);
   }
   document.title = `${t(wanted)} · RadRAG`;
-  if (wanted === "review") queue(signIn);
+  if (wanted === "review") queue();
   if (wanted === "rate") study();
 }
 
@@ -29,7 +30,7 @@ async function topics() {
     byId("topics").replaceChildren(el("legend", {}, t("topics")), ...info.topics.map((name) =>
       el("label", {}, el("input", { type: "checkbox", value: name, checked: chosen.has(name) }), name.replaceAll("_", " "))));
   } catch (problem) {
-    if (problem.status === 401) signIn(topics);
+    sign.known(problem, topics);
   }
 }
 
@@ -41,20 +42,20 @@ async function answer(event) {
   if (!question) return;
   running?.abort();
   const mine = (running = new AbortController());
-  const state = (last = { text: "", parents: [], finish: null, problem: null, requestId: "" });
+  const state = (last = { question, asked: new Date(), text: "", parents: [], finish: null, problem: null, requestId: "" });
   const draw = () => last === state && show(byId("result"), state);
   busy(true);
   draw();
   const filter = { topics: checked(), ...(byId("as-of").value ? { as_of: byId("as-of").value } : {}) };
   try {
-    for await (const frame of stream("/v1/generate", { question, filter }, mine.signal)) {
+    for await (const frame of stream("/v1/generate", { question, filter }, (frame) => frame.finish, mine.signal)) {
       take(state, frame);
       draw();
     }
   } catch (problem) {
     if (problem.name === "AbortError") state.stopped = true;
     else state.problem = problem;
-    if (problem.status === 401) signIn(answer);
+    sign.known(problem, answer);
   }
   draw();
   if (running === mine) busy(false);
@@ -72,18 +73,6 @@ function busy(on) {
   byId("stop").hidden = !on;
   byId("result").setAttribute("aria-busy", on);
   if (!on) running = null;
-}
-
-function signIn(then) {
-  const dialog = byId("sign-in");
-  byId("credential").value = "";
-  dialog.returnValue = "cancel";
-  dialog.onclose = () => {
-    if (dialog.returnValue !== "ok") return;
-    credential.set(byId("credential").value.trim());
-    then?.();
-  };
-  if (!dialog.open) dialog.showModal();
 }
 
 function theme(name) {
@@ -105,7 +94,8 @@ function start() {
     view();
     if (last) show(byId("result"), last);
   };
-  byId("sign").onclick = () => signIn(() => { topics(); view(); });
+  byId("sign").onclick = () => sign.toggle(() => { topics(); view(); });
+  document.querySelector(".skip").onclick = (event) => { event.preventDefault(); byId("main").focus(); };
   byId("ask-form").onsubmit = answer;
   byId("stop").onclick = () => running?.abort();
   byId("question").addEventListener("keydown", (event) => {
@@ -113,7 +103,7 @@ function start() {
   });
   document.addEventListener("keydown", (event) => event.key === "Escape" && running?.abort());
   window.addEventListener("hashchange", () => { view(); byId("main").focus(); });
-  window.addEventListener("beforeprint", () => document.querySelectorAll(".passage").forEach((one) => (one.open = true)));
+  window.addEventListener("beforeprint", () => document.querySelectorAll(".passage:has(mark)").forEach((one) => (one.open = true)));
   translate();
   label();
   topics();
@@ -124,6 +114,7 @@ function label() {
   const other = language() === "ru" ? ["EN", "English"] : ["RU", "Русский"];
   byId("language").textContent = other[0];
   byId("language").setAttribute("aria-label", other[1]);
+  sign.label();
 }
 
 start();

@@ -16,7 +16,7 @@ from gateway.web.app import app
 from gateway.web.calls import Services
 from radrag import serving
 from radrag.access import callers as file
-from radrag.access.identity import Anyone, Identity
+from radrag.access.identity import Anyone, Identity, Known
 from radrag.access.opening import Access
 from radrag.account import Trail
 from radrag.admission.limits import Limits
@@ -24,6 +24,8 @@ from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 from radrag.settings import Settings
 from tests.gateway.channel import service
 from tests.gateway.fakes import PIPELINE
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,18 @@ def keys(folder: Path, **callers: dict[str, object]) -> tuple[Path, dict[str, st
 
 
 @asynccontextmanager
-async def served(pipeline: Pipeline) -> AsyncIterator[str]:
-    """The URL of a real HTTP server before a service over this pipeline."""
-    settings = Settings(http_address="127.0.0.1:0", ingest_address="", insecure_dev=True)
+async def served(
+    pipeline: Pipeline, callers: Path | None = None, limits: Limits = LIMITS
+) -> AsyncIterator[str]:
+    """The URL of a real HTTP server before a service over this pipeline, for everybody or for `callers`."""
+    settings = Settings(
+        http_address="127.0.0.1:0", ingest_address="",
+        insecure_dev=callers is None, callers_file=str(callers or ""),
+    )  # fmt: skip
+    access = Access(Known(callers=file.Callers(callers)) if callers else Anyone())
     with http.socket(wanted=True) as inside:
-        server = await serving.start(inside.beside(service(pipeline).add_to), "127.0.0.1:0")
+        add = inside.beside(service(pipeline).add_to)
+        server = await serving.start(add, "127.0.0.1:0", access=access, limits=limits)
         try:
             async with http.running(settings, inside, Access()) as port:
                 yield f"http://127.0.0.1:{port}"
