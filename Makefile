@@ -16,7 +16,7 @@ PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: vulnerable bench-load chromium languages docs eval judge test-judge bench-ingest bench-path bench-search bench-models bench-peers peers bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: vulnerable bench-load chromium grpcurl languages docs eval judge test-judge bench-ingest bench-path bench-search bench-models bench-peers peers bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: check vulnerable test-torch prometheus helm chromium docs ## Everything CI runs: the checks, then all tests
+test: check vulnerable test-torch prometheus helm chromium grpcurl docs ## Everything CI runs: the checks, then all tests
 	@$(RUN) -m pytest -q
 
 test-torch: setup-torch
@@ -167,6 +167,9 @@ prometheus:
 
 chromium:
 	@cli/chromium.sh
+
+grpcurl: environment
+	@cli/grpcurl.sh $(RUN)
 
 languages: setup ## Stubs for Java, C#, Go and TypeScript, and their examples against the running stack
 	@examples/build.sh
