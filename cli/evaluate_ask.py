@@ -3,18 +3,21 @@
 import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cli import distractors, evaluate_instance, evaluate_writing, places
+from cli import evaluate_writing, places
 from cli.evaluate_writing import Write
 from cli.terminal import Terminal
 from evaluation import asking, written
 from evaluation.bounded import each
 from evaluation.datasets import Document
 from evaluation.written import Asked, Written
-from ingest.manifest import Item, read_manifest
 from radrag.settings import Settings
+
+if TYPE_CHECKING:
+    from ingest.manifest import Item
 
 
 async def answers(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> list[Written]:
@@ -28,11 +31,22 @@ async def answers(given: argparse.Namespace, screen: Terminal, environ: Mapping[
         if documents or given.own:
             home = places.home(settings, environ) / "eval" / f"answers-{given.answers.resolve().stem}"
             items = _items(documents, settings, home) if documents else _samples(given.samples)
-            around = {**environ, **_shown(given.contexts)}
-            settings = await stack.enter_async_context(evaluate_instance.served(home, items, screen, around))
+            settings = await stack.enter_async_context(_served(home, items, given, screen, environ))
         write = await stack.enter_async_context(evaluate_writing.by_service(settings))
         found = await _each(write, asked, given.at_once, screen)
     return _kept(found, given.out, screen)
+
+
+def _served(
+    home: Path,
+    items: Sequence["Item"],
+    given: argparse.Namespace,
+    screen: Terminal,
+    environ: Mapping[str, str],
+) -> AbstractAsyncContextManager[Settings]:
+    from cli import evaluate_instance  # noqa: PLC0415  a judge's environment has no ingest
+
+    return evaluate_instance.served(home, items, screen, {**environ, **_shown(given.contexts)})
 
 
 async def alone(
@@ -72,12 +86,16 @@ def _shown(contexts: int) -> dict[str, str]:
     return {"RADRAG_SOURCES": str(contexts), "RADRAG_CANDIDATES": str(candidates)}
 
 
-def _samples(folder: Path) -> list[Item]:
+def _samples(folder: Path) -> list["Item"]:
+    from ingest.manifest import read_manifest  # noqa: PLC0415  a judge's environment has no ingest
+
     return read_manifest(folder / "manifest.yaml")
 
 
-def _items(documents: Sequence[Document], settings: Settings, home: Path) -> list[Item]:
+def _items(documents: Sequence[Document], settings: Settings, home: Path) -> list["Item"]:
     """The documents as files, spread over the topics; a text that was there before is left out."""
+    from cli import distractors  # noqa: PLC0415  a judge's environment has no ingest
+
     once = {document.text: document for document in reversed(documents) if document.text.strip()}
     some = [document for document in documents if once.get(document.text) is document]
     topics = settings.topics

@@ -1,8 +1,9 @@
 """The judge of `radrag eval answers`: an OpenAI-compatible server, or our own generator on Triton."""
 
 import argparse
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, redirect_stdout
 from pathlib import Path
 
 from cli.terminal import Terminal
@@ -24,9 +25,16 @@ async def judged(
     """A judgement of every answered case by every metric asked for; none without a judge."""
     if not given.judge:
         return []
+    with redirect_stdout(sys.stderr):  # DeepEval has things to say, and stdout is for results
+        return await _judged(cases, given, screen, Settings.from_environ(environ))
+
+
+async def _judged(
+    cases: Sequence[Case], given: argparse.Namespace, screen: Terminal, settings: Settings
+) -> list[Outcome]:
     from evaluation.judging import metrics  # noqa: PLC0415  needs DeepEval, and sets its environment
 
-    async with _completing(given, Settings.from_environ(environ)) as complete:
+    async with _completing(given, settings) as complete:
         return await metrics.judge(
             cases,
             complete,

@@ -3,8 +3,11 @@
 import asyncio
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,6 +119,12 @@ def test_deepeval_stays_offline() -> None:
     assert "CONFIDENT_API_KEY" not in os.environ
 
 
+def test_the_command_starts_in_the_judge_s_own_environment() -> None:
+    from cli import evaluate_answers
+
+    assert evaluate_answers.READER.numbers("20 mSv [1].") == [("20", "mSv")]
+
+
 def test_the_commands_know_every_metric() -> None:
     assert tuple(metrics.METRICS) == METRICS
 
@@ -125,3 +134,16 @@ async def test_a_metric_is_left_out_where_it_has_nothing_to_go_by() -> None:
     bare = replace(CASE, sources=(), reference="")
     found = await metrics.judge([bare, replace(CASE, answer="")], judge_of(verdicts=[YES, YES]), "fake")
     assert {one.metric for one in found} == {"answer_relevancy"}
+
+
+def test_results_alone_are_on_stdout(tmp_path: Path) -> None:
+    """DeepEval greets whoever imports it; a judge that nobody reaches is counted for each metric."""
+    line = {"id": "a", "question": "?", "answer": "20 mSv.", "reference": "r", "sources": ["s"]}
+    (tmp_path / "answers.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    words = ["eval", "answers", str(tmp_path / "answers.jsonl"), "--judge", "http://127.0.0.1:9/v1", "--json"]
+    done = subprocess.run([sys.executable, "-m", "cli", *words], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert {one["metric"]: one["failures"] for one in found["judged"]} == {
+        name: {"unavailable": 1} for name in METRICS
+    }
+    assert not set(METRICS) & set(found["scores"])
