@@ -32,6 +32,8 @@ def create(folder: Path, version: str, models: Sequence[Path], said: Callable[[s
     """Fills an empty folder and returns its bytes. `models` are folders of weights with a manifest.json."""
     said("project")
     commit = committed(folder / bundle_install.SOURCE)
+    if left := uncommitted():
+        said(f"without what is not committed: {left} files")
     shutil.copy2(bundle_install.__file__, folder / "install.py")
     said("packages")
     main = bundle_packages.pinned(bundle_packages.closure(bundle_packages.EXTRAS, bundle_packages.BUILD))
@@ -88,6 +90,13 @@ def committed(file: Path) -> str:
     except (OSError, subprocess.CalledProcessError):
         raise NotCollected("create needs a checkout under git: a bundle holds what was committed") from None
     return commit
+
+
+def uncommitted() -> int:
+    """Files that differ from the commit, new ones too."""
+    line = ["git", "status", "--porcelain", "--untracked-files=all"]
+    told = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return len(told.splitlines())
 
 
 def _plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -65,6 +65,18 @@ def test_a_bundle_holds_what_was_committed_and_nothing_half_done(tmp_path: Path)
         assert {entry.name for entry in tar if not entry.isdir()} == set(listed) - {""}
 
 
+def test_what_a_bundle_leaves_out_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle_create, "ROOT", tmp_path)
+    (tmp_path / "kept").write_text("one")
+    who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "--quiet"], ["add", "kept"], [*who, "commit", "--quiet", "--message", "one"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    assert bundle_create.uncommitted() == 0
+    (tmp_path / "kept").write_text("two")
+    (tmp_path / "new").write_text("")
+    assert bundle_create.uncommitted() == 2
+
+
 def test_packages_are_those_of_the_lock_without_tools_for_developers() -> None:
     found = bundle_packages.pinned(bundle_packages.closure(bundle_packages.EXTRAS, bundle_packages.BUILD))
     assert set(found) <= set((ROOT / "requirements.lock").read_text().splitlines())
