@@ -11,7 +11,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -185,7 +185,12 @@ async def cancelled(tasks: list["asyncio.Task[None]"]) -> None:
 
 def way(said: Told) -> Coroutine[Any, Any, Told]:
     """The coroutine that the JSON asks for."""
-    ways = {"closed": closed, "open": opened, "held": held, "left": left}
+    ways: dict[str, Callable[..., Coroutine[Any, Any, Told]]] = {
+        "closed": closed,
+        "open": opened,
+        "held": held,
+        "left": left,
+    }
     return ways[said.pop("way")](**said)
 
 

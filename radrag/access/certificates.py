@@ -75,7 +75,7 @@ def http_context(files: Files) -> ssl.SSLContext:
         connection.context = latest
 
     first = latest
-    first.sni_callback = renewed  # type: ignore[assignment]  # asked at every handshake, with a name or without
+    first.sni_callback = renewed  # asked at every handshake, with a name or without
     return first
 
 

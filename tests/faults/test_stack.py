@@ -44,7 +44,7 @@ async def test_triton_killed_costs_its_parts_and_they_are_back_after_its_restart
 ) -> None:
     here.triton.kill()
     seen = await search(address)
-    assert (seen.code, seen.degraded) == ("OK", {"embedder", "reranker"})
+    assert (seen.code, seen.degraded) == ("OK", frozenset({"embedder", "reranker"}))
     assert seen.seconds < DEADLINE + SPARE
     await here.triton.stop()
     await here.triton.start()
@@ -60,7 +60,7 @@ async def test_triton_paused_costs_its_parts_within_the_deadline(
         seen = await search(address)
     finally:
         here.signal("triton", signal.SIGCONT)
-    assert (seen.code, seen.degraded) == ("OK", {"embedder", "reranker"})
+    assert (seen.code, seen.degraded) == ("OK", frozenset({"embedder", "reranker"}))
     assert seen.seconds < DEADLINE + SPARE
     record_property("recovered", await until(lambda: well(address), MODELS_BACK))
 
@@ -71,7 +71,7 @@ async def test_a_model_that_triton_unloads_costs_its_part_alone(
     await asyncio.to_thread(here.model, "null_reranker", "unload")
     seen = await search(address)
     await asyncio.to_thread(here.model, "null_reranker", "load")
-    assert (seen.code, seen.degraded) == ("OK", {"reranker"})
+    assert (seen.code, seen.degraded) == ("OK", frozenset({"reranker"}))
     record_property("recovered", await until(lambda: well(address), MODELS_BACK))
 
 

@@ -3,6 +3,7 @@
 import io
 import random
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -110,15 +111,7 @@ def repacked(data: bytes, dice: random.Random) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = {one.filename: archive.read(one) for one in archive.infolist()}
-    except (
-        zipfile.BadZipFile,
-        zipfile.zlib.error,
-        ValueError,
-        NotImplementedError,
-        RuntimeError,
-        EOFError,
-        OSError,
-    ):  # type: ignore[attr-defined]
+    except (zipfile.BadZipFile, zlib.error, ValueError, NotImplementedError, RuntimeError, EOFError, OSError):
         return broken(data, dice)
     name = dice.choice([one for one in entries if one.endswith((".xml", ".rels"))] or list(entries) or ["x"])
     entries[name] = dice.choice((put, doubled, swapped, flipped, cut))(entries.get(name, b""), dice)

@@ -78,9 +78,9 @@ async def running(credentials: grpc.ServerCredentials | None = None) -> AsyncIte
     snapshots = wire.SnapshotsServicer()
     for method in SNAPSHOTS:
         setattr(snapshots, method.removesuffix("Snapshot").removesuffix("Snapshots"), one.noting(method))
-    wire.add_SnapshotsServicer_to_server(snapshots, server)
-    wire.add_PointsServicer_to_server(points, server)
-    wire.add_CollectionsServicer_to_server(collections, server)
+    wire.add_SnapshotsServicer_to_server(snapshots, server)  # type: ignore[no-untyped-call]
+    wire.add_PointsServicer_to_server(points, server)  # type: ignore[no-untyped-call]
+    wire.add_CollectionsServicer_to_server(collections, server)  # type: ignore[no-untyped-call]
     add = server.add_insecure_port if credentials is None else _secured(server, credentials)
     one.port = add("127.0.0.1:0")
     await server.start()
