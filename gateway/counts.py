@@ -38,11 +38,15 @@ class Counted:
 
     async def answer(self, question: Question) -> AsyncGenerator[Event, None]:
         """As Pipeline.answer."""
-        async with aclosing(self._pipeline.answer(question)) as events:
-            async for event in events:
-                if isinstance(event, Finish):
-                    _finish(event)
-                yield event
+        try:
+            async with aclosing(self._pipeline.answer(question)) as events:
+                async for event in events:
+                    if isinstance(event, Finish):
+                        _finish(event)
+                    yield event
+        except Exception:  # before its first event: who asked got no answer either
+            telemetry.OUTCOMES.labels("FAILED").inc()
+            raise
 
 
 def _evidence(evidence: Evidence) -> None:

@@ -6,6 +6,11 @@ from typing import Any
 
 SOURCE = {"type": "prometheus", "uid": "${source}"}
 COLUMNS = 24
+# Lines are named by what is called, without the package before it.
+SHORT = {
+    "id": "renameByRegex",
+    "options": {"regex": "radrag\\.\\w+\\.v1\\.(.*)", "renamePattern": "$1"},
+}
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,7 @@ def _panel(panel: Panel, number: int, place: dict[str, int]) -> dict[str, Any]:
         "targets": [_target(query, index, panel) for index, query in enumerate(panel.queries)],
         "fieldConfig": {"defaults": _defaults(panel), "overrides": []},
         "options": _options(panel),
+        "transformations": [SHORT] if any("{{method}}" in query.legend for query in panel.queries) else [],
     }
 
 

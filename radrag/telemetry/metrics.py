@@ -42,7 +42,9 @@ IN_FLIGHT = Gauge("radrag_requests_in_flight", "Calls running now.", ["method"])
 REJECTED = Counter(
     "radrag_rejected", "Calls refused for want of room: here, or by a model's queue.", ["reason"]
 )
-OUTCOMES = Counter("radrag_outcomes", "Answers by outcome; FAILED when it broke off.", ["outcome"])
+OUTCOMES = Counter(
+    "radrag_outcomes", "Answers by outcome; FAILED when there was none, or it broke off.", ["outcome"]
+)
 DEGRADED = Counter("radrag_degraded", "Replies for which a part was missing.", ["what"])
 WARNINGS = Counter("radrag_warnings", "Warnings in replies, by kind.", ["kind"])
 CITATIONS = Counter("radrag_citations", "Citations by result of their check.", ["verified"])

@@ -121,6 +121,23 @@ async def test_no_gauge_is_left_up_by_any_end_of_a_call() -> None:
     assert running() == 0
 
 
+def answered() -> dict[str, float]:
+    """Answers by outcome."""
+    samples = next(iter(telemetry.OUTCOMES.collect())).samples
+    return {one.labels["outcome"]: one.value for one in samples if one.name.endswith("_total")}
+
+
+@pytest.mark.parametrize("ask", ["generate", "stream"])
+async def test_an_answer_that_there_was_not_is_counted_as_failed_and_only_once(ask: str) -> None:
+    before = answered()
+    for parts in ({"search": down("retrieval")}, {"generate": traced("generate", breaking)}):
+        async with asking(without(**parts)) as stub:
+            with pytest.raises(grpc.RpcError):
+                await (generate(stub) if ask == "generate" else stream(stub))
+    grown = {name: count - before.get(name, 0.0) for name, count in answered().items()}
+    assert {name: count for name, count in grown.items() if count} == {"FAILED": 2}
+
+
 def running() -> float:
     """Calls running, over all methods."""
     return sum(sample.value for sample in next(iter(telemetry.IN_FLIGHT.collect())).samples)

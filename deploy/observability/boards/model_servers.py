@@ -48,8 +48,14 @@ BOARD = Board(
                 ),
                 Panel(
                     "Failed requests",
-                    [Query(rate("nv_inference_request_failure", "model, reason"), "{{model}} {{reason}}")],
+                    [
+                        Query(
+                            f"{rate('nv_inference_request_failure', 'model, reason')} > 0",
+                            "{{model}} {{reason}}",
+                        )
+                    ],
                     "ops",
+                    silent=NOTHING_WRONG,
                 ),
                 Panel(
                     "Share per replica",
@@ -61,8 +67,7 @@ BOARD = Board(
                         )
                     ],
                     "percentunit",
-                    stacked=True,
-                    description="Uneven: clients hold on to one connection.",
+                    description="Of one model's requests. Uneven: clients hold on to one connection.",
                 ),
             ],
         ),

@@ -34,14 +34,16 @@ BOARD = Board(
                     [
                         Query(
                             ratio(
-                                rate("radrag_degraded_total"),
+                                rate("radrag_degraded_total", "what"),
                                 f"sum(rate(radrag_requests_total{{{ASKED}}}[{WINDOW}]))",
+                                "/ on () group_left ()",
                             ),
-                            "degraded",
+                            "without {{what}}",
                         )
                     ],
                     "percentunit",
                     silent=NOTHING_WRONG,
+                    description="One reply may lack several parts.",
                 ),
             ],
         ),
