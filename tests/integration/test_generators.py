@@ -338,16 +338,21 @@ async def test_a_caller_who_leaves_stops_a_real_model_through_the_gateway_within
             before = await seen("generated_tokens_total")
             async with aclosing(client.stream(QUESTION, limits=pb.Limits(max_tokens=400))) as frames:
                 assert (await anext(frames)).HasField("sources")
-                while await seen("generated_tokens_total") < before + 3:
-                    await asyncio.sleep(0.005)
+                times = []
+                for tokens in (2, 5):
+                    while await seen("generated_tokens_total") < before + tokens:
+                        await asyncio.sleep(0.005)
+                    times.append(time.monotonic())
                 assert await seen("generations", state="running") == 1
             left = time.monotonic()
             while await seen("generations", state="running"):
                 assert time.monotonic() - left < 5, "it writes on"
                 await asyncio.sleep(0.005)
             took = time.monotonic() - left
-    log.info("stopped %.0f ms after the caller left", took * 1000)
-    assert took < 0.2
+    token = (times[1] - times[0]) / 3
+    log.info("stopped %.0f ms after the caller left; a token takes %.0f ms", took * 1000, token * 1000)
+    # The token in progress is finished first, which on a busy machine may take longer than that.
+    assert took < max(0.2, 1.5 * token)
 
 
 @asynccontextmanager

@@ -254,23 +254,28 @@ def joined(pieces: list[Piece]) -> str:
 
 async def test_a_cancel_between_tokens_stops_it_within_200_milliseconds(server: Server) -> None:
     """Measured on the server: until the gauge of running answers, seen every few ms, is back at nothing. Of
-    five the middle one: what a busy machine adds to one is not the model's."""
+    five the middle one. The token in progress is finished first, and where a machine is so busy that it
+    takes longer than 200 ms the cancel may take that token and half of another."""
     models = ModelServer(server.triton.grpc, "generator")
-    took = []
+    took, gaps = [], []
     for number in range(5):
         text = prompt(f"Count to a thousand and {number}.")
         async with aclosing(models.generate("gguf", text, SAMPLING | {"max_tokens": 900})) as found:  # type: ignore[type-var]
-            for _ in range(3 + number):
-                await anext(found)
+            times = [time.monotonic() for _ in range(4 + number) if await anext(found)]
+            gaps.append((times[-1] - times[0]) / (len(times) - 1))
             assert await running(server) == 1
         took.append(await stopped(server))
-    log.info("stopped %s ms after the cancel", ", ".join(f"{1000 * one:.0f}" for one in took))
-    assert median(took) < 0.2
+    told = ", ".join(f"{1000 * one:.0f}" for one in took)
+    log.info("stopped %s ms after the cancel; a token takes %.0f ms", told, 1000 * median(gaps))
+    assert median(took) < max(0.2, 1.5 * median(gaps))
     await models.close()
 
 
 async def test_a_cancel_while_the_prompt_is_read_stops_within_one_batch(server: Server) -> None:
     models = ModelServer(server.triton.grpc, "generator")
+    began = time.monotonic()
+    (*_, last) = await said(server, prompt("segment " * 100, system="Other rules."), max_tokens=1)
+    batch = 16 * (time.monotonic() - began) / last.input_tokens
     long = prompt("dose " * 1800)
     reading = asyncio.ensure_future(anext(models.generate("gguf", long, SAMPLING)))
     while not await running(server):
@@ -279,8 +284,9 @@ async def test_a_cancel_while_the_prompt_is_read_stops_within_one_batch(server: 
     assert not reading.done()
     reading.cancel()
     took = await stopped(server)
-    log.info("stopped reading %.0f ms after the cancel", took * 1000)
-    assert took < 2.0  # a batch of 32 tokens, on however busy a machine
+    log.info("stopped reading %.0f ms after the cancel; a batch takes %.0f ms", took * 1000, batch * 1000)
+    # The batch in progress is finished first, which on a busy machine may take longer than that.
+    assert took < max(0.2, 2 * batch)
     await models.close()
 
 

@@ -4,6 +4,7 @@ One server holds the good ones and the bad ones, so that a bad one is seen not t
 """
 
 import asyncio
+import itertools
 import json
 import math
 import os
@@ -249,6 +250,23 @@ async def test_a_bad_passage_is_nan_and_a_long_one_is_cut_in_a_request_that_succ
     assert (good.truncated, empty.truncated, long.truncated) == (False, False, True)
     assert counted(server, "radrag_model_failed_rows_total", "qwen3_reranker") == before + 1
     assert counted(server, "radrag_model_truncated_rows_total", "qwen3_reranker") >= 1
+    await models.close()
+
+
+async def test_one_score_for_different_passages_is_counted_as_a_collapse(server: Server) -> None:
+    """Texts that differ in how their letters are composed are one to the tokenizer, and the model cannot tell
+    them apart: as if it did not rank. Honest ones are not counted."""
+    models = ModelServer(server.triton.grpc, "reranker")
+    before = counted(server, "radrag_model_collapsed_rerankings_total", "qwen3_reranker")
+    apart, whole = "и\u0306", "\u0439"
+    same = ["".join(letters) for letters in itertools.product((apart, whole), repeat=3)]
+    found = await models.rerank("qwen3_reranker", "Доза?", [f"{letters} 5 мЗв" for letters in same])
+    assert max(one.value for one in found) - min(one.value for one in found) < 0.005
+    assert counted(server, "radrag_model_collapsed_rerankings_total", "qwen3_reranker") == before + 1
+    await models.rerank(
+        "qwen3_reranker", "Доза?", ["5 мЗв", "Рецепт пирога", "CT of the chest", "20 mSv", "🩻"]
+    )
+    assert counted(server, "radrag_model_collapsed_rerankings_total", "qwen3_reranker") == before + 1
     await models.close()
 
 
