@@ -135,6 +135,7 @@ def _counted(told: Account, metadata: Mapping[str, str]) -> Iterator[None]:
     method = told.method
     started, span, code = perf_counter(), telemetry.server_span(method, metadata), grpc.StatusCode.OK
     telemetry.activate(span)
+    telemetry.expect(method)
     telemetry.IN_FLIGHT.labels(method).inc()
     try:
         yield

@@ -33,6 +33,7 @@ from radrag.telemetry.metrics import (
     TIME_TO_FIRST_TOKEN,
     TRUNCATIONS,
     WARNINGS,
+    expect,
     keep_only,
     serve_metrics,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "configure",
     "end_call",
     "exemplar",
+    "expect",
     "measured",
     "propagated",
     "record_stages",

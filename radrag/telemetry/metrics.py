@@ -6,6 +6,7 @@ Triton: its own request duration is wrong for decoupled models that answer from 
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from io import StringIO
 from platform import python_version
 from wsgiref.simple_server import WSGIRequestHandler
@@ -101,11 +102,34 @@ PROCESSES: Mapping[str, tuple[MetricWrapperBase, ...]] = {
 ALL = tuple(dict.fromkeys(metric for metrics in PROCESSES.values() for metric in metrics))
 
 
+# Counters are there before anything is counted: one that is born with its first event hides that event from
+# every rate, and an alert on the first failure would need a second one.
+FROM_THE_START: Mapping[MetricWrapperBase, tuple[str, ...]] = {
+    AUDIT_RECORDS: ("written", "failed"),
+    CITATIONS: ("true", "false"),
+    DEGRADED: ("embedder", "reranker", "generator", "scope", "dense", "bm25"),
+    OUTCOMES: ("ANSWERED", "INSUFFICIENT_EVIDENCE", "OUT_OF_SCOPE", "FAILED"),
+    REJECTED: ("in_flight", "deadline", "rate", "quota", "model_queue"),
+}
+CODES = ("OK", "UNKNOWN", "INTERNAL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "DATA_LOSS", "RESOURCE_EXHAUSTED")
+
+
+@cache
+def expect(method: str) -> None:
+    """Has a method's failures counted from 0: call it when the method is called."""
+    for code in CODES:
+        REQUESTS.labels(method, code)
+
+
 def keep_only(process: str, version: str) -> None:
     """Leaves the named process's metrics on its page: one that it never sets would read as a quiet zero."""
     for metric in ALL:
         if metric not in PROCESSES[process]:
             REGISTRY.unregister(metric)
+    for metric, values in FROM_THE_START.items():
+        if metric in PROCESSES[process]:
+            for value in values:
+                metric.labels(value)
     BUILD_INFO.labels(version, python_version()).set(1)
 
 

@@ -4,6 +4,8 @@ import asyncio
 import logging
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -14,6 +16,7 @@ from opentelemetry.sdk.trace import sampling
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from prometheus_client import REGISTRY
 
+from cli.places import ROOT
 from radrag import telemetry
 from radrag.telemetry import metrics, spans, traces
 from tests.integration.metrics import added
@@ -99,6 +102,21 @@ def read(page: tuple[str, int], accept: str = "text/plain") -> str:
 
 def test_metrics_are_served_in_text_form(page: tuple[str, int]) -> None:
     assert "radrag_stage_duration_seconds" in read(page)
+
+
+def test_counters_are_there_before_anything_is_counted() -> None:
+    """One born with its first event would hide that event from every rate: nobody would be told of it."""
+    page = "from prometheus_client import generate_latest as page; print(page().decode())"
+    done = subprocess.run(
+        [sys.executable, "-c", f"from radrag import telemetry as t; t.configure('gateway'); {page}"],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    for series in ('audit_records_total{result="failed"}', 'outcomes_total{outcome="FAILED"}',
+                   'degraded_total{what="embedder"}', 'rejected_total{reason="model_queue"}'):  # fmt: skip
+        assert f"radrag_{series} 0.0" in done.stdout
+    telemetry.expect("a.v1.A/New")
+    failed = {"method": "a.v1.A/New", "code": "INTERNAL"}
+    assert REGISTRY.get_sample_value("radrag_requests_total", failed) == 0
 
 
 async def test_exemplars_are_served_to_who_takes_open_metrics(

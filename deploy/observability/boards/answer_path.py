@@ -91,13 +91,13 @@ BOARD = Board(
                 ),
                 Panel(
                     "Replies without a part",
-                    [Query(rate("radrag_degraded_total", "what"), "{{what}}")],
+                    [Query(f"{rate('radrag_degraded_total', 'what')} > 0", "{{what}}")],
                     "ops",
                     silent=NOTHING_WRONG,
                 ),
                 Panel(
                     "Refused for want of room",
-                    [Query(rate("radrag_rejected_total", "job, reason"), "{{job}} {{reason}}")],
+                    [Query(f"{rate('radrag_rejected_total', 'job, reason')} > 0", "{{job}} {{reason}}")],
                     "ops",
                     silent=NOTHING_WRONG,
                 ),

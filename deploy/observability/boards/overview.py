@@ -69,7 +69,8 @@ BOARD = Board(
                     "Calls that failed",
                     [
                         Query(
-                            f"sum by (method, code) (rate(radrag_requests_total{{{ASKED},{BAD}}}[{WINDOW}]))",
+                            "sum by (method, code) "
+                            f"(rate(radrag_requests_total{{{ASKED},{BAD}}}[{WINDOW}])) > 0",
                             "{{method}} {{code}}",
                         )
                     ],
