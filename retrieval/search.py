@@ -127,11 +127,11 @@ class Searcher:
         generation: Generation,
     ) -> list[Hit]:
         """A full leg: the best children in force, as many as asked for if there are so many."""
-        wanted = question.children_per_topic
+        wanted, in_force = question.children_per_topic, generation.in_force(collection.topic, question.day)
         limit = wanted + SPARE
         while True:
             hits = await self._store.nearest(collection, vector, where, limit)
-            alive = _by_id(hit for hit in hits if _alive(hit, generation, collection.topic, question.day))
+            alive = {hit.passage_id: hit for hit in hits if hit.edition in in_force}
             if len(alive) >= wanted or len(hits) < limit or limit >= MOST:
                 by_id = sorted(alive.values(), key=_PASSAGE)
                 return sorted(by_id, key=_SCORE, reverse=True)[:wanted]
@@ -189,11 +189,6 @@ def _where(question: Question, languages: Sequence[str], generation: Generation)
     if generation.all_in_force(question.day):
         return tuple(chosen)
     return (*chosen, AtMost("valid_from", question.day), Above("valid_to", question.day))
-
-
-def _alive(hit: Hit, generation: Generation, topic: str, day: int) -> bool:
-    version = generation.versions.get(hit.edition)
-    return version is not None and version.document.topic == topic and version.document.in_force(day)
 
 
 def _by_id(hits: Iterable[Hit]) -> dict[str, Hit]:

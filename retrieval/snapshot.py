@@ -12,6 +12,8 @@ from retrieval.document import Document
 from retrieval.fingerprint import Fingerprint
 from retrieval.frequencies import Frequencies, total
 
+DAYS_KNOWN = 256  # topics times days
+
 
 @dataclass(frozen=True)
 class Version:
@@ -59,6 +61,23 @@ class Generation:
         documents = [one.document for one in self.versions.values()]
         ends = (inf if one.valid_to is None else one.valid_to for one in documents)
         return max((one.valid_from for one in documents), default=0), min(ends, default=inf)
+
+    def in_force(self, topic: str, day: int) -> frozenset[str]:
+        """The editions of a topic's documents that are in force on a day; worked out once."""
+        known = self._in_force
+        if (topic, day) not in known:
+            if len(known) >= DAYS_KNOWN:
+                known.clear()
+            known[topic, day] = frozenset(
+                edition
+                for edition, one in self.versions.items()
+                if one.document.topic == topic and one.document.in_force(day)
+            )
+        return known[topic, day]
+
+    @cached_property
+    def _in_force(self) -> dict[tuple[str, int], frozenset[str]]:
+        return {}
 
     def live(self) -> list[Version]:
         """The live versions."""

@@ -1,13 +1,15 @@
 """How dense vectors are kept: scores are the full vectors' own in every shape; what hits say is read once."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from retrieval import edge_store
+from retrieval import edge_store, edge_terms
 from retrieval.bm25 import SparseVector
 from retrieval.edge_store import EdgeStore
 from retrieval.edge_terms import Dense
@@ -17,9 +19,10 @@ from tests.retrieval.test_stores import HERE, POINTS, child
 DIMENSION, CHILDREN, NEAREST = 64, 600, 10
 
 
-def vectors() -> np.ndarray:
+def vectors() -> NDArray[np.float32]:
     drawn = np.random.default_rng(7).standard_normal((CHILDREN, DIMENSION)).astype(np.float32)
-    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    return unit
 
 
 def points() -> list[Point]:
@@ -69,7 +72,7 @@ async def test_what_a_hit_says_is_read_once_and_anew_when_its_point_is_written_a
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[int] = []
-    fields = edge_store.edge_terms.fields
+    fields = edge_terms.fields
 
     def noted(records: Any) -> Any:
         found = fields(records)
@@ -107,7 +110,7 @@ async def test_legs_of_one_collection_asked_at_once_enter_the_engine_once(
     await store.create(HERE, 2)
     await store.write(HERE, POINTS)
     public = (Among("access_labels", ("public",)),)
-    legs = [(1.0, 0.0), (0.0, 1.0), SparseVector((8,), (1.0,))]
+    legs: list[Sequence[float] | SparseVector] = [(1.0, 0.0), (0.0, 1.0), SparseVector((8,), (1.0,))]
     together = await asyncio.gather(*(store.nearest(HERE, leg, public, 3) for leg in legs))
     assert entered == [3]
     assert together == [await store.nearest(HERE, leg, public, 3) for leg in legs]
