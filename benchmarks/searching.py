@@ -4,7 +4,7 @@ import asyncio
 import os
 import pickle
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import fmean
@@ -22,6 +22,7 @@ from retrieval.search import Searcher
 from retrieval.snapshot import View
 from retrieval.store import Above, Among, AtMost, Collection
 
+Search = Callable[[Question], Awaitable[object]]
 DAY = 100
 NEVER = 10**9  # kilobytes
 SHAPES: Mapping[str, Dense] = {
@@ -41,15 +42,15 @@ async def measured(folder: Path, shape: Dense) -> dict[str, object]:
     before, began = memory(os.getpid())["own_mb"], time.perf_counter()
     store = EdgeStore(folder / "copy", dense=shape)
     opened = time.perf_counter() - began
-    searcher = _searcher(store, kept)
+    search = searcher(store, kept).search
     try:
-        whole = await _asked(store, searcher, kept.asked, "public")
+        whole = await _asked(store, search, kept.asked, "public")
         held = memory(os.getpid())
         filters = [
             {
                 "filter": label,
                 "children": kept.seen[label],
-                **await _asked(store, searcher, kept.asked, label),
+                **await _asked(store, search, kept.asked, label),
             }
             for label in SHARES
             if label in kept.seen
@@ -66,17 +67,15 @@ async def measured(folder: Path, shape: Dense) -> dict[str, object]:
     }
 
 
-async def _asked(
-    store: EdgeStore, searcher: Searcher, asked: Sequence[Asked], label: str
-) -> dict[str, float]:
+async def _asked(store: EdgeStore, search: Search, asked: Sequence[Asked], label: str) -> dict[str, float]:
     """Times of whole searches, one at a time, and how much of exact search the dense legs find."""
-    questions = [_question(one, label) for one in asked]
-    for question in questions[: len(questions) // 4]:
-        await searcher.search(question)
+    questions = [question(one, label) for one in asked]
+    for one in questions[: len(questions) // 4]:
+        await search(one)
     times, cpu = [], time.process_time()
-    for question in questions:
+    for one in questions:
         began = time.perf_counter()
-        await searcher.search(question)
+        await search(one)
         times.append(time.perf_counter() - began)
     cpu = time.process_time() - cpu
     recalls = [await _recall(store, one, label) for one in asked]
@@ -105,12 +104,15 @@ async def _recall(store: EdgeStore, one: Asked, label: str) -> float:
     return hit / sum(map(len, legs.values()))
 
 
-def _question(one: Asked, label: str) -> Question:
+def question(one: Asked, label: str) -> Question:
+    """As a caller with this label asks it."""
     embedder = QueryEmbedder(*MADE, len(one.vector))
     return Question(one.text, one.vector, embedder, DAY, frozenset({label}), children_per_topic=NEAREST)
 
 
-def _searcher(store: EdgeStore, kept: Kept) -> Searcher:
+def searcher(store: EdgeStore, kept: Kept) -> Searcher:
+    """The searcher as the service has it, in a view of the made-up generation."""
+
     @asynccontextmanager
     async def reading(name: str) -> AsyncIterator[View]:
         yield View(1, kept.generation)

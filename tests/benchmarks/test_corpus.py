@@ -6,6 +6,7 @@ import numpy as np
 
 from benchmarks import corpus
 from benchmarks.corpus import LANGUAGES, SHARES, TOPICS, Space
+from retrieval.document import Child, Parent
 
 
 def test_passages_are_slices_and_every_id_is_its_own() -> None:
@@ -14,7 +15,8 @@ def test_passages_are_slices_and_every_id_is_its_own() -> None:
     assert len(children) == len({child.child_id for child in children}) == 500
     for one in made:
         text = "\n\n".join(parent.text for parent in one.parents)
-        for passage in (*one.parents, *one.children):
+        passages: list[Parent | Child] = [*one.parents, *one.children]
+        for passage in passages:
             assert text[passage.start : passage.end] == passage.text
         spans = {parent.parent_id: (parent.start, parent.end) for parent in one.parents}
         for child in one.children:
