@@ -1,5 +1,6 @@
 """The HTTP application: a handler reads JSON, calls the RPC and answers. What it answers is the service's."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from radrag.errors import RadragError, Unavailable
 CONSOLE = Path(__file__).parent.parent / "console"
 OPENAPI = Path(__file__).parent / "openapi.json"
 EVENTS = "text/event-stream"
+BODY_SECONDS = 20.0  # a body that trickles in must not hold a connection for ever
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -57,7 +59,8 @@ def _handler(route: Route, services: Services) -> Handler:
 
 async def _answer(route: Route, services: Services, request: Request, request_id: str) -> Response:
     terms = calls.terms(request.headers, request_id)
-    body = await _body(request) if route.verb == "POST" else b""
+    services.known(route.rpc, terms)
+    body = await _body(request, terms.seconds) if route.verb == "POST" else b""
     if route.streamed and (route.unary is None or _wants_events(request)):
         sent = translate.message(route.streamed.request, body)
         frames = services.stream(route.streamed, sent, terms)
@@ -75,16 +78,19 @@ def _wants_events(request: Request) -> bool:
     return EVENTS in request.headers.get("accept", "")
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, seconds: float) -> bytes:
     """The body, of a kind that no other site's form can send unasked."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise HTTPException(415, "the body must be application/json")
     body = bytearray()
     try:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > translate.MOST_BYTES:
-                raise HTTPException(413, f"the body has more than {translate.MOST_BYTES:,} bytes")
+        async with asyncio.timeout(min(seconds, BODY_SECONDS)):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > translate.MOST_BYTES:
+                    raise HTTPException(413, f"the body has more than {translate.MOST_BYTES:,} bytes")
+    except TimeoutError:
+        raise HTTPException(408, "the body did not come in time") from None
     except ClientDisconnect:
         raise HTTPException(400, "the body broke off") from None
     return bytes(body)

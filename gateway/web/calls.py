@@ -66,6 +66,10 @@ class Services:
         finally:
             frames.cancel()
 
+    def known(self, rpc: Rpc, terms: Terms) -> None:
+        """Whether the call can be made at all, before its body is read. Raises RadragError."""
+        self._channel(rpc, terms)
+
     def _channel(self, rpc: Rpc, terms: Terms) -> aio.Channel:
         if not self.anonymous and call.AUTHORIZATION not in dict(terms.metadata):
             raise Unauthenticated("a token or a key is required: Authorization: Bearer …", "NO_CREDENTIAL")

@@ -1,7 +1,9 @@
-"""REST keeps its OpenAPI document, whatever is sent: no server error, and only what the document says."""
+"""REST keeps its OpenAPI document, whatever is sent, and gives the messages and frames that gRPC gives."""
 
 from typing import Any
 
+import httpx
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
@@ -13,6 +15,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from gateway.web.routes import ROUTES
+from radrag import Client
+from radrag.assistant.v1 import assistant_pb2 as wire
+from tests.gateway.web.steady import frames, steady
 from tests.integration.conftest import Stack
 
 EXAMPLES = 8
@@ -42,3 +47,28 @@ def held(url: str) -> int:
 
         keeps()
     return len(operations)
+
+
+@pytest.mark.parametrize(
+    ("question", "filter_"),
+    [
+        ("What does the knowledge base hold about contrast media?", {}),
+        ("Какие контрастные средства описаны в базе знаний?", {"languages": ["ru"]}),
+        ("What does the knowledge base hold?", {"topics": ["safety"], "as_of": "2020-01-01"}),
+        ("Which stocks should I buy this week?", {}),
+    ],
+    ids=["answered", "russian", "as of a day before all documents", "out of scope"],
+)
+def test_events_and_grpc_frames_of_one_question_are_equal(
+    light: Stack, question: str, filter_: dict[str, Any]
+) -> None:
+    reply = httpx.post(
+        f"{light.http}/v1/generate",
+        json={"question": question, "filter": filter_},
+        headers={"Accept": "text/event-stream"},
+        timeout=60,
+    )
+    with Client(light.gateway) as client:
+        expected = list(client.stream(question, wire.Filter(**filter_)))
+    assert [steady(frame) for frame in frames(reply.text)] == [steady(frame) for frame in expected]
+    assert [one.WhichOneof("event") for one in expected][0 :: len(expected) - 1] == ["sources", "finish"]

@@ -17,7 +17,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import Message
 from starlette.requests import Request
 
-from gateway.web import app, calls, openapi, translate
+from gateway.web import app, calls, openapi
 from gateway.web.routes import ROUTES
 from radrag.access.callers import Callers
 from radrag.access.identity import Known
@@ -27,23 +27,9 @@ from radrag.triton import Piece
 from tests.gateway.channel import QUESTION, without
 from tests.gateway.fakes import ANSWER, down, no_generator, saying
 from tests.gateway.web.asking import asking, keys, served
+from tests.gateway.web.steady import frames, steady
 
 EVENTS = {"Accept": "text/event-stream"}
-
-
-def steady(message: Message) -> str:
-    """The message as JSON without what differs from call to call: times and ids."""
-    text = translate.json(message)
-    return re.sub(r'"([0-9.]+s|[0-9a-f]{32})"', '""', text)
-
-
-def frames(body: str) -> list[wire.GenerateStreamResponse]:
-    found = []
-    for event in body.strip().split("\n\n"):
-        kind, data = event.split("\n")
-        found.append(json_format.Parse(data.removeprefix("data: "), wire.GenerateStreamResponse()))
-        assert kind == f"event: {found[-1].WhichOneof('event')}"
-    return found
 
 
 @pytest.mark.parametrize(
@@ -201,7 +187,7 @@ async def test_a_body_that_comes_byte_by_byte_costs_time_in_proportion() -> None
     headers = [(b"content-type", b"application/json")]
     request = Request({"type": "http", "method": "POST", "headers": headers}, receive)
     began = time.process_time()
-    assert len(await app._body(request)) == 400_000
+    assert len(await app._body(request, 60.0)) == 400_000
     assert time.process_time() - began < 5  # copied for every piece it would be 80 GB
 
 
@@ -215,6 +201,25 @@ async def test_http_faults_are_problems_too() -> None:
         ):
             assert (reply.status_code, reply.json()["status"]) == (status, status)
             assert reply.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("who", "status"), [("Bearer radrag_x_y", 408), ("", 401)], ids=["a caller", "nobody"]
+)
+async def test_a_body_that_does_not_come_holds_no_connection(tmp_path: Path, who: str, status: int) -> None:
+    """It has as long as the call; somebody without a credential has not even that."""
+    path, _ = keys(tmp_path, reader={"roles": ["reader"]})
+    async with served(without(), callers=path) as url:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        shown = f"Authorization: {who}\r\n" if who else ""
+        writer.write(
+            b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Grpc-Timeout: 300m\r\nContent-Length: 1000\r\n" + shown.encode() + b"\r\n{"
+        )
+        async with asyncio.timeout(10):
+            assert int((await reader.readline()).split()[1]) == status
+        writer.close()
+        await writer.wait_closed()
 
 
 async def test_other_sites_cannot_ask() -> None:
