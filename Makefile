@@ -11,6 +11,9 @@ EXTRAS := gateway,retrieval,ingest,evaluation,console,mcp
 TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_loading.py qwen3_reranker.py extractive_alignment.py \
     device_faults.py)
 
+# Checks, and what the tests need beside set-up; the first takes longest.
+BEFORE := test-torch check docs vulnerable helm grpcurl chromium
+
 PROVE := RADRAG_TEST_RESULTS=benchmarks/results
 
 .DEFAULT_GOAL := help
@@ -29,7 +32,8 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: check vulnerable test-torch prometheus helm chromium grpcurl docs ## Everything CI runs: the checks, then all tests
+test: setup ## Everything CI runs: the checks, then all tests
+	@$(MAKE) --no-print-directory -j3 --output-sync=target $(BEFORE)
 	@$(RUN) -m pytest -q
 
 test-torch: setup-torch
@@ -165,7 +169,8 @@ rules-test: setup prometheus ## promtool, a test for every alert, and replayed f
 prometheus:
 	@cli/prometheus.sh
 
-chromium:
+# One at a time: both may ask apt.
+chromium: prometheus
 	@cli/chromium.sh
 
 grpcurl: environment

