@@ -121,9 +121,9 @@ class Assistant(wire.AssistantServiceServicer):
 
 
 @asynccontextmanager
-async def running() -> AsyncIterator[tuple[Assistant, str]]:
-    """The service and its address."""
-    assistant = Assistant()
+async def running(assistant: Assistant | None = None) -> AsyncIterator[tuple[Assistant, str]]:
+    """The service, this one or a new one, and its address."""
+    assistant = assistant or Assistant()
     server = await serving.start(
         lambda one: wire.add_AssistantServiceServicer_to_server(assistant, one), "127.0.0.1:0"
     )

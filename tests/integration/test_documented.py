@@ -90,11 +90,9 @@ def test_the_program_runs(light: Stack, text: str) -> None:
 
 def here(stack: Stack, text: str) -> str:
     """The text with this stack's addresses in the place of the default ones."""
-    host, _, port = stack.gateway.rpartition(":")
     for documented, ours in {
         "127.0.0.1:50051": stack.gateway,
         "127.0.0.1:50053": stack.environ["RADRAG_INGEST_ADDRESS"],
-        "127.0.0.1:50151": f"{host}:{int(port) + 100}",
         "http://127.0.0.1:8080": stack.http,
         "var/callers.json": f"{stack.environ['RADRAG_HOME']}/callers.json",
         "var/radrag.tar": f"{stack.environ['RADRAG_HOME']}-copy.tar",

@@ -19,6 +19,8 @@ from radrag import Client
 from radrag.assistant.v1 import assistant_pb2 as wire
 from tests.gateway.web.steady import frames, steady
 from tests.integration.conftest import Stack
+from tests.integration.test_traces import Caller, edges
+from tests.otlp import Receiver
 
 EXAMPLES = 8
 CHECKS = [
@@ -72,3 +74,12 @@ def test_events_and_grpc_frames_of_one_question_are_equal(
         expected = list(client.stream(question, wire.Filter(**filter_)))
     assert [steady(frame) for frame in frames(reply.text)] == [steady(frame) for frame in expected]
     assert [one.WhichOneof("event") for one in expected][0 :: len(expected) - 1] == ["sources", "finish"]
+
+
+def test_a_call_over_http_belongs_to_its_callers_trace(light: Stack, collector: Receiver) -> None:
+    caller = Caller()
+    question = {"question": "What does the knowledge base hold?"}
+    reply = httpx.post(f"{light.http}/v1/search", json=question, headers=dict(caller.metadata), timeout=60)
+    assert reply.status_code == 200
+    spans = collector.wait(caller.trace, lambda found: ("caller", "call") in edges(found, caller))
+    assert {"radrag-gateway"} <= {span.service for span in spans}

@@ -140,3 +140,33 @@ def test_asking_needs_no_more_than_the_client_does() -> None:
         check=False,
     )
     assert (finished.stdout, finished.stderr) == ("ok\n", "")
+
+
+class Away(Assistant):
+    """Does not answer the first `times` calls."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self._times = times
+
+    def _taken(self, request: object, question: str) -> None:
+        super()._taken(request, question)
+        if len(self.requests) <= self._times:
+            raise errors.Unavailable("not yet")
+
+
+async def test_a_search_is_tried_again_twice() -> None:
+    async with assistant.running(Away(2)) as (servicer, address), AsyncClient(address, 10) as client:
+        assert (await client.search("q")).ranked_parents
+        assert len(servicer.requests) == 3
+    async with assistant.running(Away(9)) as (servicer, address), AsyncClient(address, 10) as client:
+        with pytest.raises(errors.Unavailable):
+            await client.search("q")
+        assert len(servicer.requests) == 3
+
+
+async def test_an_answer_costs_and_is_not_tried_again() -> None:
+    async with assistant.running(Away(1)) as (servicer, address), AsyncClient(address, 10) as client:
+        with pytest.raises(errors.Unavailable):
+            await client.generate("q")
+        assert len(servicer.requests) == 1

@@ -15,6 +15,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import Message
+from prometheus_client import REGISTRY
 from starlette.requests import Request
 
 from gateway.web import app, calls, openapi
@@ -169,6 +170,20 @@ async def test_callers_are_known_as_they_are_over_grpc(tmp_path: Path) -> None:
         assert await status({"Authorization": f"Bearer {made['nobody']}"}) == (403, "ROLE_MISSING")
         assert await status({"Authorization": f"Bearer {made['reader']}"}) == (200, "")
         assert await status({"Authorization": "Bearer " + "a" * 9000}) == (400, "INVALID_ARGUMENT")
+
+
+async def test_a_call_over_http_is_counted_as_a_call_and_brings_its_trace() -> None:
+    labels = {"method": "radrag.assistant.v1.AssistantService/Search", "code": "OK"}
+
+    def counted() -> float:
+        return REGISTRY.get_sample_value("radrag_requests_total", labels) or 0.0
+
+    before = counted()
+    async with asking() as both:
+        await both.http.post("/v1/search", json={"question": QUESTION})
+    assert counted() == before + 1
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    assert ("traceparent", trace) in calls.terms({"traceparent": trace}, "r1").metadata
 
 
 async def test_nobody_says_over_http_for_whom_he_calls() -> None:
