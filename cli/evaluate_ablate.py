@@ -63,7 +63,7 @@ async def _result(
             return result
         screen.note(f"{cell.name}: the data has changed, it is measured again")
     try:
-        values = await _measured(cell, grid, screen, environ)
+        values = await _measured(cell, grid, given.command, screen, environ)
     except SettingError as error:
         raise DatasetError(given.grid, 0, f"cell {cell.name!r}: {error}") from None
     text = json.dumps({"cell": cell.name, **values}, ensure_ascii=False, default=vars)
@@ -81,13 +81,13 @@ def _sha256(cell: Cell, grid: Grid) -> str:
 
 
 async def _measured(
-    cell: Cell, grid: Grid, screen: Terminal, environ: Mapping[str, str]
+    cell: Cell, grid: Grid, command: str, screen: Terminal, environ: Mapping[str, str]
 ) -> dict[str, object]:
     if grid.frozen:
-        return await evaluate_depth.measured(cell, grid, screen, environ)
+        return await evaluate_depth.measured(cell, grid, command, screen, environ)
     around = {**environ, **evaluate_configuration.environment(cell.values)}
     values, _ = await evaluate_retrieval.measured(_asked(cell, grid), screen, around)
-    return values
+    return {**values, "command": command}  # the cell's own words would lack its settings
 
 
 def _asked(cell: Cell, grid: Grid) -> argparse.Namespace:

@@ -43,7 +43,9 @@ def checked(cell: Cell, grid: Grid) -> None:
             raise DatasetError(Path(grid.frozen), 0, f"cell {cell.name!r}: {name} is {value!r}")
 
 
-async def measured(cell: Cell, grid: Grid, screen: Terminal, environ: Mapping[str, str]) -> dict[str, object]:
+async def measured(
+    cell: Cell, grid: Grid, command: str, screen: Terminal, environ: Mapping[str, str]
+) -> dict[str, object]:
     """The cell's figures, as `radrag eval retrieval` gives its own. Raises DatasetError, SettingError."""
     frozen = _drawn(written.read(Path(grid.frozen)), grid)
     around = {f"RADRAG_{k.upper()}": str(v) for k, v in cell.values.items() if k not in OPTIONS}
@@ -61,6 +63,9 @@ async def measured(cell: Cell, grid: Grid, screen: Terminal, environ: Mapping[st
     settings = json.dumps(cell.values, sort_keys=True)
     return {
         "kind": "depth",
+        "command": command,
+        "dataset": Path(grid.frozen).name,
+        "split": "",
         "data_sha256": sha256(grid),
         "queries": len(answers),
         "unanswered": sum(not one.answered for one in answers),

@@ -44,7 +44,12 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
         screen.progress(f"{cell.tokens} tokens, overlap {cell.overlap:.0%}")
         cells.append(cell)
     if given.json:
-        values = {"kind": "evidence", "dataset": dataset.name, "data_sha256": dataset.sha256}
+        values = {
+            "kind": "evidence",
+            "command": given.command,
+            "dataset": dataset.name,
+            "data_sha256": dataset.sha256,
+        }
         screen.json(values | {"cells": [asdict(cell) for cell in cells], **provenance(places.ROOT)})
     elif given.markdown:
         screen.text(report.markdown(table(cells)))

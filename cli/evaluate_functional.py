@@ -111,6 +111,8 @@ def _values(
     given: argparse.Namespace, verdicts: Sequence[Verdict], groups: Mapping[str, tally.Tally]
 ) -> dict[str, object]:
     return {
+        "kind": "functional",
+        "command": given.command,
         "questions_sha256": questions.sha256(given.questions),
         "distractors": given.distractors,
         "groups": {name: asdict(one) for name, one in groups.items()},

@@ -164,9 +164,10 @@ def _span(span: Row, section: str, raw: Mapping[str, Document], texts: Mapping[s
 
 
 def _given(span: Row, document: Document) -> tuple[int, int]:
-    start, end = span.values.get("start"), span.values.get("end")
+    given = span.values.get("start"), span.values.get("end")
+    start, end = (None if isinstance(one, bool) else one for one in given)  # true is 1 to Python
     if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(document.text):
-        raise span.error(f"evidence: [{start}, {end}) is no place in document {document.id!r}")
+        raise span.error(f"evidence: [{given[0]}, {given[1]}) is no place in document {document.id!r}")
     reads, wanted = document.text[start:end], span.text("text", "")
     if wanted and Normalised.of(reads).text.strip() != Normalised.of(wanted).text.strip():
         raise span.error(f"evidence: document {document.id!r} does not read so at [{start}, {end})")

@@ -163,6 +163,8 @@ def _queries(files: Files) -> dict[str, Row]:
         one = row.id("_id")
         if one in queries:
             raise row.error(f"the _id {one!r} was used before")
+        if not row.text("text").strip():
+            raise row.error(f"the text of query {one!r} is empty")
         queries[one] = row
     return queries
 
@@ -218,7 +220,7 @@ def _answers(row: Row) -> Iterator[tuple[str, int]]:
     one = {"text": row.values.get("answer"), "start": row.values.get("answer_start")}
     for answer in [one] if "answer_start" in row.values else row.list("answers"):
         text, start = (answer.get("text"), answer.get("start")) if isinstance(answer, dict) else (None, None)
-        if not isinstance(text, str) or not isinstance(start, int):
+        if not isinstance(text, str) or isinstance(start, bool) or not isinstance(start, int):
             raise row.error("an answer needs text (a string) and start (a whole number)")
         yield text, start
 
@@ -230,7 +232,8 @@ def _places(answer: tuple[str, int], grades: Mapping[str, int], raw: Mapping[str
 
 
 def _reads(document: Document, answer: str, start: int) -> bool:
-    return bool(answer.strip()) and document.text[start : start + len(answer)] == answer
+    # From 0: a negative offset would count from the end.
+    return start >= 0 and bool(answer.strip()) and document.text[start : start + len(answer)] == answer
 
 
 def _span(document: Document, answer: str, start: int) -> Span:

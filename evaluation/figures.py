@@ -46,7 +46,7 @@ def distribution(counts: Mapping[str, Mapping[int, int]], axis: str, path: Path)
     axes.set_xticks(range(len(grades)), [str(grade) for grade in grades])
     axes.set_xlabel(axis)
     axes.set_ylabel("ratings, %")
-    axes.legend(fontsize=8)
+    figure.legend(loc="outside upper center", ncols=4, fontsize=8, frameon=False)
     _save(figure, axes, path)
 
 
@@ -60,7 +60,42 @@ def by_rank(lines: Mapping[str, Sequence[tuple[int, float]]], axis: str, path: P
     axes.set_xlabel("ranks looked at")
     axes.set_ylabel(axis)
     axes.set_ylim(0, 1)
-    axes.legend(fontsize=8)
+    figure.legend(loc="outside upper center", ncols=4, fontsize=8, frameon=False)
+    _save(figure, axes, path)
+
+
+def boxes(values: Mapping[str, Sequence[float]], axis: str, path: Path) -> None:
+    """How values spread, a box each: median, quartiles, whiskers, outliers."""
+    figure = Figure(figsize=(7, 0.9 + 0.36 * len(values)), layout="constrained")
+    axes = figure.subplots()
+    black = {"color": "black"}
+    axes.boxplot(
+        list(values.values()), orientation="horizontal", tick_labels=list(values), widths=0.55,
+        medianprops=black | {"linewidth": 2}, boxprops=black, whiskerprops=black, capprops=black,
+        flierprops={"marker": "o", "markersize": 3, "markerfacecolor": "none"},
+    )  # fmt: skip
+    axes.tick_params(axis="y", labelsize=8)
+    axes.set_xlabel(axis)
+    _save(figure, axes, path)
+
+
+def calibration(
+    curves: Mapping[str, Sequence[tuple[float, float, int]]], across: str, up: str, path: Path
+) -> None:
+    """Two judgements of the same cases against each other, with the number of cases beside each point."""
+    figure = Figure(figsize=(5, 4.6), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], ":", color="gray")
+    for k, (name, points) in enumerate(curves.items()):
+        style, places = ("-", "--", ":", "-.")[k % 4], [point[:2] for point in points]
+        axes.plot(*zip(*places, strict=True), style, marker=MARKERS[k % 8], color="black", label=name)
+        for across_at, up_at, cases in points:
+            axes.annotate(str(cases), (across_at, up_at), (5, 5), textcoords="offset points", fontsize=8)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.set_xlim(-0.03, 1.08)
+    axes.set_ylim(-0.03, 1.08)
+    figure.legend(loc="outside upper center", ncols=4, fontsize=8, frameon=False)
     _save(figure, axes, path)
 
 

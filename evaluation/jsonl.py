@@ -2,9 +2,12 @@
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class DatasetError(ValueError):
@@ -32,6 +35,8 @@ class Row:
         value = self.values.get(field, default)
         if not isinstance(value, str):
             raise self.error(f"{field} is not a string")
+        if _HALF.search(value):
+            raise self.error(f"{field} holds half of a surrogate pair, which is no character")
         return value
 
     def id(self, field: str) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from evaluation.report import Table, markdown
 
 STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#111}
-table{border-collapse:collapse;font-size:.85rem;display:block;overflow-x:auto}td,th{border:1px solid #999;
-padding:.2rem .5rem;text-align:left}img{max-width:100%}code{background:#eee}figcaption{font-size:.85rem}"""
+table{border-collapse:collapse;font-size:.85rem;display:block;overflow-x:auto;margin:1rem 0}
+td,th{border:1px solid #999;padding:.2rem .5rem;text-align:left}
+img{max-width:100%}code{background:#eee}figcaption{font-size:.85rem}"""
 
 
 @dataclass(frozen=True)

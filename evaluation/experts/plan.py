@@ -111,15 +111,22 @@ def raters_from(path: Path) -> list[Rater]:
     if not path.is_file():
         raise DatasetError(path, 0, "is missing")
     found: dict[str, Rater] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        for line, row in enumerate(csv.DictReader(file), 2):
-            name, department = ((row.get(column) or "").strip() for column in ("rater", "department"))
-            if not name or not department:
-                raise DatasetError(path, line, "needs the columns rater and department, both filled in")
-            if name in found:
-                raise DatasetError(path, line, f"the rater {name!r} was named before")
-            found[name] = Rater(name, department)
+    for line, row in enumerate(_lines(path), 2):
+        name, department = ((row.get(column) or "").strip() for column in ("rater", "department"))
+        if not name or not department:
+            raise DatasetError(path, line, "needs the columns rater and department, both filled in")
+        if name in found:
+            raise DatasetError(path, line, f"the rater {name!r} was named before")
+        found[name] = Rater(name, department)
     return list(found.values())
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return list(csv.DictReader(file))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DatasetError(path, 0, f"cannot be read as CSV in UTF-8 ({type(error).__name__})") from None
 
 
 def questions_from(path: Path) -> list[RatedQuestion]:

@@ -113,6 +113,8 @@ class Calibration:
     agree: float
     judge_yes: float
     people_yes: float
+    curve: tuple[tuple[float, float, int], ...] = ()
+    """Mean score, share of people's yes, and cases, in each fifth of the scale that has any."""
 
 
 def calibrated(
@@ -126,4 +128,15 @@ def calibrated(
     if len({*judge, *people}) == 1:
         raise ValueError("judge and people say the same of every case: kappa is not defined")
     kappa = agreement(list(zip(judge, people, strict=True)), [False, True], kind="conger")
-    return Calibration(kappa, kappa.observed, fmean(judge), fmean(people))
+    curve = _curve([(scores[case], labels[case]) for case in common])
+    return Calibration(kappa, kappa.observed, fmean(judge), fmean(people), curve)
+
+
+def _curve(pairs: Sequence[tuple[float, bool]]) -> tuple[tuple[float, float, int], ...]:
+    bins: dict[int, list[tuple[float, bool]]] = {}
+    for score, label in pairs:
+        bins.setdefault(min(4, int(score * 5)), []).append((score, label))
+    return tuple(
+        (fmean(score for score, _ in some), fmean(label for _, label in some), len(some))
+        for _, some in sorted(bins.items())
+    )

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from cli import (
     word_index,
 )  # fmt: skip
 from cli.exits import Exit
-from evaluation import ablation
+from evaluation import ablation, tally
+from evaluation.answer_tables import compared
 from evaluation.jsonl import DatasetError
+from evaluation.judging.outcomes import calibrated
 from radrag.settings import Settings
 from tests.cli.screens import err, out, pipe
 from tests.evaluation.tiny import beir
@@ -38,7 +41,16 @@ async def radrag(*words: object) -> tuple[int, str, str]:
 def result(mean: float) -> dict[str, Any]:
     figure = {"mean": mean, "low": mean - 0.05, "high": mean + 0.05}
     rows = {row: {"nDCG@10": figure, "R@5": figure, "R@13": figure} for row in ("bm25", "rrf_global")}
-    return {"kind": "retrieval", "dataset": "set <1>", "split": "", "queries": 7, "rows": rows, "day": "2026"}
+    command = "radrag eval retrieval 'set <1>' --json"
+    return {
+        "kind": "retrieval",
+        "command": command,
+        "dataset": "set <1>",
+        "split": "",
+        "queries": 7,
+        "rows": rows,
+        "day": "2026",
+    }
 
 
 @pytest.mark.parametrize("path", GRIDS, ids=lambda path: path.stem)
@@ -141,3 +153,55 @@ async def test_the_gate_passes_today_and_fails_when_words_are_lost(
     )
     status, _, said = await radrag("gate")
     assert (status, "nDCG@10 is" in said) == (Exit.FAILURE, True)
+
+
+def kept(path: Path, values: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(values), encoding="utf-8")
+    return path
+
+
+async def test_a_judge_s_means_stand_in_a_report_only_with_labels_behind_them(tmp_path: Path) -> None:
+    """Of two judged metrics one is calibrated; the curve, the spread and the comparison are drawn."""
+    cases = {f"q{n}": n / 20 for n in range(20)}
+    labels = {case: score > 0.4 for case, score in cases.items()}
+    judged = {"mean": None, "cases": 20, "failures": {"timeout": 3}, "spread": 0.1}
+    scores = {"faithfulness": cases, "correctness": cases, "rouge_l": cases}
+    values: dict[str, Any] = {
+        "kind": "answers", "command": "radrag eval answers a.jsonl --json", "cases": 21, "unanswered": 1,
+        "judged": [judged | {"metric": name} for name in ("faithfulness", "correctness")], "scores": scores,
+        "baseline": {"rouge_l": asdict(compared({"m": cases}, {"m": dict.fromkeys(cases, 0.1)})["m"])},
+        "calibration": {"faithfulness": asdict(calibrated(cases, labels))},
+    }  # fmt: skip
+    out_folder = tmp_path / "out"
+    status, _, _ = await radrag("report", kept(tmp_path / "a.json", values), "--out", out_folder)
+    text = (out_folder / "report.md").read_text(encoding="utf-8")
+    assert status == Exit.OK
+    assert "Answers: 21, of which 1 unanswered" in text
+    (line,) = [one for one in text.splitlines() if one.startswith("| correctness")]
+    assert line == "| correctness | 20 |  | timeout 3 | 0.100 | not calibrated |"
+    assert "| faithfulness | 20 | 0.475" in text
+    assert "| rouge_l | 0.475 | 0.100 | 20 | < 0.001 |" in text
+    names = {path.name for path in out_folder.glob("*.png")}
+    assert names == {"1-a-metrics.png", "1-a-spread.png", "1-a-calibration.png"}
+    assert "redo: `radrag eval answers a.jsonl --json`" in text
+
+
+async def test_groups_of_questions_have_a_table_of_their_own(tmp_path: Path) -> None:
+    values = result(0.5) | {"groups": {"set one": result(0.4)["rows"], "set two": result(0.6)["rows"]}}
+    await radrag("report", kept(tmp_path / "r.json", values), "--out", tmp_path / "out")
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "| set two | 0.600 (0.550–0.650) | 0.600 (0.550–0.650) |" in text
+
+
+async def test_the_functional_run_is_reported_by_group(tmp_path: Path) -> None:
+    one = tally.Tally(2, 1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, None, 1.0)
+    values: dict[str, Any] = {
+        "kind": "functional",
+        "command": "radrag eval functional --json",
+        "failures": ["q"],
+    }
+    values |= {"groups": {"all": asdict(one), "topic safety": asdict(one)}}
+    status, _, _ = await radrag("report", kept(tmp_path / "f.json", values), "--out", tmp_path / "out")
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert (status, "Functional: 2 questions, 1 did not pass" in text) == (Exit.OK, True)
+    assert "| topic safety | 2 | 1 | 100 % |" in text
