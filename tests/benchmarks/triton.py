@@ -28,7 +28,7 @@ class Models:
     async def infer(self, request: Any, context: object) -> Any:
         self.asked.append(request.model_name)
         reply = message("ModelInferResponse")(model_name=request.model_name)
-        if "embedder" in request.model_name:
+        if "rerank" not in request.model_name:
             vector = np.full(DIMENSION, DIMENSION**-0.5, np.float32)
             added(reply, "EMBEDDINGS", "FP32", [1, 1, DIMENSION], vector.tobytes())
             added(reply, "TOKENS", "INT32", [1, 1], pack("<i", 1))

@@ -86,8 +86,9 @@ class Graph:
         return self.added_and_normalised(x, output, f"{name}.oln")
 
 
-def encoder(model: PackedModel) -> onnx.ModelProto:
-    graph = Graph(model)
+def encoder(model: PackedModel, kind: type[Graph] = Graph) -> onnx.ModelProto:
+    """The whole encoder; `kind` says how its layers are made."""
+    graph = kind(model)
     mask = graph.node("Cast", ["attention_mask"], to=TensorProto.INT32)
     x = graph.embeddings()
     for number in range(model.header.layers):
