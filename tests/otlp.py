@@ -26,6 +26,7 @@ class Span:
     end: float
     failed: bool
     attributes: Mapping[str, Any]
+    events: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -91,7 +92,7 @@ def _of_protobuf(body: bytes) -> Iterator[Span]:
                 yield Span(
                     service, one.name, one.trace_id.hex(), one.span_id.hex(), one.parent_span_id.hex(),
                     one.start_time_unix_nano / 1e9, one.end_time_unix_nano / 1e9, one.status.code == 2,
-                    _attributes(one.attributes),
+                    _attributes(one.attributes), tuple(event.name for event in one.events),
                 )  # fmt: skip
 
 
@@ -112,4 +113,5 @@ def _of_json(body: bytes) -> Iterator[Span]:
                     service, one["name"], one["traceId"], one["spanId"], one.get("parentSpanId", ""),
                     int(one["startTimeUnixNano"]) / 1e9, int(one["endTimeUnixNano"]) / 1e9,
                     one.get("status", {}).get("code") == 2, attributes,
+                    tuple(event["name"] for event in one.get("events", [])),
                 )  # fmt: skip

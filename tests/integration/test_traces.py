@@ -19,6 +19,7 @@ UNARY = "Please: what is the yearly occupational limit for the eye lens under IC
 STREAMED = "Tell me: what is the yearly occupational limit for the eye lens under ICRP since 2011?"
 GATEWAY, RETRIEVAL, TRITON = "radrag-gateway", "radrag-retrieval", "triton"
 STAGES = ["scope", "embed", "search", "rerank", "prompt", "generate", "verify"]
+MODELS = {"e5_small", "lexical_late_interaction", "extractive"}
 # What stands below what. Triton's names: the request, the model's part of it, and its computing.
 EDGES = {
     *(("call", f"radrag.{stage}") for stage in STAGES),
@@ -93,6 +94,12 @@ async def test_an_answers_spans_are_one_tree_with_tritons_inside(
     assert not [edge for edge in found if edge[0] == "nowhere"]
     assert {span.service for span in spans} == {GATEWAY, RETRIEVAL, TRITON}
     assert covered(spans) >= 0.95
+    # Triton has no span for the queue: its beginning is an event of the model's span, and computing ends it.
+    for span in spans:
+        if span.service == TRITON and span.name in MODELS:
+            assert "QUEUE_START" in span.events, span.name
+    (generate,) = [span for span in spans if span.name == "radrag.generate"]
+    assert generate.events == ("first item",)
 
 
 async def test_a_search_has_a_span_for_every_collection_and_leg(stack: Stack, collector: Receiver) -> None:
