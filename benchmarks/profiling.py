@@ -2,8 +2,8 @@
 
 An index of made-up children, the searcher in this process, every question once to warm and then again: CPU of
 the event loop's thread and of all threads, Python functions entered, the most memory a search holds at once,
-and the dearest functions. Writes benchmarks/profiles/search.txt. (`python -m benchmarks.path --profile` does
-it for a gateway.)
+and the dearest functions. Writes benchmarks/profiles/search.txt. A running
+process is profiled by `python -m benchmarks.profiled FILE gateway` in its place.
 """
 
 import argparse

@@ -18,7 +18,7 @@ from tests.gateway.fakes import PIPELINE, question, saying
 from tests.retrieval.making import made
 from tests.retrieval.running import room
 
-PROMPT, SEARCH, TOKEN = 1450, 830, 90
+PROMPT, SEARCH, TOKEN = 1150, 800, 88
 
 
 async def counted(work: Callable[[], Awaitable[Any]]) -> tuple[int, Any]:

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import models, peer_triton, peers
+from cli import places
 from evaluation.datasets import Dataset, Document, Query
 from radrag.triton import ModelServer
 from tests.benchmarks import triton
@@ -52,7 +53,7 @@ def test_a_table_has_a_row_for_everybody() -> None:
 
 @pytest.mark.parametrize("file", ["peer_haystack", "peer_llamaindex", "peer_fastapi"])
 def test_a_peer_stands_on_nothing_of_ours(file: str) -> None:
-    text = (peers.places.ROOT / "benchmarks" / f"{file}.py").read_text(encoding="utf-8")
+    text = (places.ROOT / "benchmarks" / f"{file}.py").read_text(encoding="utf-8")
     for room in ("radrag", "gateway", "retrieval", "ingest", "cli", "evaluation"):
         assert f"from {room}" not in text
         assert f"import {room}" not in text
