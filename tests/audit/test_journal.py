@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -33,6 +34,18 @@ def test_a_process_that_starts_and_stops_without_a_call_leaves_a_whole_chain(
         filled(tmp_path, records=0)
     report = verify(tmp_path)["gateway"]
     assert (report.records, report.unsigned, report.faults) == (records + 1, 0, [])
+
+
+def test_a_chain_set_aside_with_its_heads_makes_way_for_a_new_one(tmp_path: Path) -> None:
+    """As the runbook says; without its heads it is missed."""
+    filled(tmp_path, records=9)
+    (tmp_path / "gateway").rename(tmp_path.parent / "evidence")
+    filled(tmp_path, records=2)
+    assert any("another chain" in fault for fault in faults(tmp_path))
+    shutil.rmtree(tmp_path / "gateway")
+    (tmp_path / "heads" / "gateway.jsonl").rename(tmp_path.parent / "evidence.jsonl")
+    filled(tmp_path, records=2)
+    assert faults(tmp_path) == []
 
 
 def test_a_chain_is_vouched_for_from_its_first_record_on(tmp_path: Path) -> None:
