@@ -18,7 +18,12 @@ from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 
 T = TypeVar("T")
 
-# Only calls that cost the server little are tried again, and only when nothing answered at all.
+# Only calls that cost the server little are tried again, and only when nothing answered at all. A gateway
+# that stops cancels what had come and it had not begun: that is tried again whatever it costs, elsewhere.
+TRIED_AGAIN = {
+    "Search": ["UNAVAILABLE", "CANCELLED"], "GetInfo": ["UNAVAILABLE", "CANCELLED"],
+    "Prompt": ["CANCELLED"], "Generate": ["CANCELLED"], "GenerateStream": ["CANCELLED"],
+}  # fmt: skip
 RETRIES = {
     "methodConfig": [
         {
@@ -28,10 +33,10 @@ RETRIES = {
                 "initialBackoff": "0.1s",
                 "maxBackoff": "1s",
                 "backoffMultiplier": 2,
-                "retryableStatusCodes": ["UNAVAILABLE"],
+                "retryableStatusCodes": codes,
             },
         }
-        for method in ("Search", "GetInfo")
+        for method, codes in TRIED_AGAIN.items()
     ],
     # An address may name several gateways: dns:///gateway.example:50051.
     "loadBalancingConfig": [{"round_robin": {}}],
@@ -40,6 +45,8 @@ RETRIES = {
 OPTIONS: list[tuple[str, int | str]] = [
     ("grpc.service_config", json.dumps(RETRIES)),
     ("grpc.max_receive_message_length", 16 * 1024 * 1024),
+    ("grpc.initial_reconnect_backoff_ms", 200),  # a restarted gateway is found again before the next one goes
+    ("grpc.max_reconnect_backoff_ms", 5_000),
     ("grpc.keepalive_time_ms", 60_000),
     ("grpc.keepalive_timeout_ms", 20_000),
 ]

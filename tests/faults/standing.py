@@ -1,6 +1,7 @@
 """A stack that faults are done to: Triton with models that compute nothing, retrieval, two gateways."""
 
 import asyncio
+import itertools
 import os
 import signal
 import time
@@ -22,7 +23,10 @@ from tests.conftest import free_grpc_port
 from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, free_port, started
 
 QUESTION = "What is the yearly occupational limit for the eye lens?"
-DEADLINE = 6.0
+# A model that computes nothing cannot tell what a question is about.
+ALWAYS = {"scope"}
+DEADLINE = 10.0
+CASES = itertools.count()
 SPARE = 2.0  # a busy machine's
 
 
@@ -82,12 +86,12 @@ def standing(home: Path) -> Iterator[Standing]:
         RADRAG_EMBEDDER_MODEL="null_embedder", RADRAG_RERANKER_MODEL="null_reranker",
         RADRAG_GENERATOR_MODEL="null_generator", RADRAG_THRESHOLDS=str(home / "thresholds.json"),
         RADRAG_INGEST_ADDRESS=f"127.0.0.1:{free_port()}", RADRAG_MODEL_PATIENCE_SECONDS="0",
-        RADRAG_EMBED_SECONDS="1", RADRAG_RERANK_SECONDS="1", RADRAG_SEARCH_SECONDS="3",
+        RADRAG_EMBED_SECONDS="2", RADRAG_RERANK_SECONDS="2", RADRAG_SEARCH_SECONDS="3",
     )  # fmt: skip
     (home / "second").mkdir()
     other = {
         **settings, "RADRAG_HOME": str(home / "second"),
-        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{free_port()}",
+        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{free_port()}", "RADRAG_SEARCH_SECONDS": "25",
     }  # fmt: skip
     asyncio.run(triton.start())
     try:
@@ -109,9 +113,10 @@ async def search(address: str, deadline: float = DEADLINE) -> Seen:
         stub = AssistantServiceStub(channel)
         code, degraded = "OK", frozenset[str]()
         try:
-            reply = await stub.Search(pb.SearchRequest(question=QUESTION), timeout=deadline)
+            asked = pb.SearchRequest(question=f"{QUESTION} Case {next(CASES)}.")  # that no cache knows
+            reply = await stub.Search(asked, timeout=deadline)
             said = [one for one in reply.warnings if one.kind == pb.Warning.KIND_DEGRADED]
-            degraded = frozenset(one.detail for one in said)
+            degraded = frozenset(one.detail for one in said) - ALWAYS
         except aio.AioRpcError as error:
             code = error.code().name
     return Seen(code, degraded, time.monotonic() - began)

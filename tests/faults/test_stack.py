@@ -21,6 +21,7 @@ from tests.faults.standing import DEADLINE, QUESTION, SPARE, Standing, search, s
 pytestmark = pytest.mark.skipif(
     not os.environ.get("RADRAG_TEST_FAULTS"), reason="slow: make faults runs it (RADRAG_TEST_FAULTS=1)"
 )
+ALL_OF_TRITON = frozenset({"embedder", "reranker", "generator"})
 MODELS_BACK = 12.0  # seconds: a breaker's pause and a connection's back-off, 5 s each
 READY_AGAIN = 2.0
 Note = Callable[[str, object], None]
@@ -35,7 +36,10 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 @pytest.fixture
 async def address(here: Standing) -> str:
     """Of a gateway to which nothing was done yet, or which is over it."""
-    await until(lambda: well(here.stack.gateway), 60)
+    try:
+        await until(lambda: well(here.stack.gateway), 60)
+    except TimeoutError:
+        pytest.fail(f"not well yet: {await search(here.stack.gateway)}")
     return here.stack.gateway
 
 
@@ -44,12 +48,11 @@ async def test_triton_killed_costs_its_parts_and_they_are_back_after_its_restart
 ) -> None:
     here.triton.kill()
     seen = await search(address)
-    assert (seen.code, seen.degraded) == ("OK", frozenset({"embedder", "reranker"}))
-    assert seen.seconds < DEADLINE + SPARE
     await here.triton.stop()
     await here.triton.start()
-    took = await until(lambda: well(address), MODELS_BACK)
-    record_property("recovered", took)
+    assert (seen.code, seen.degraded) == ("OK", ALL_OF_TRITON)
+    assert seen.seconds < DEADLINE + SPARE
+    record_property("recovered", await until(lambda: well(address), MODELS_BACK))
 
 
 async def test_triton_paused_costs_its_parts_within_the_deadline(
@@ -60,7 +63,7 @@ async def test_triton_paused_costs_its_parts_within_the_deadline(
         seen = await search(address)
     finally:
         here.signal("triton", signal.SIGCONT)
-    assert (seen.code, seen.degraded) == ("OK", frozenset({"embedder", "reranker"}))
+    assert (seen.code, seen.degraded) == ("OK", ALL_OF_TRITON)
     assert seen.seconds < DEADLINE + SPARE
     record_property("recovered", await until(lambda: well(address), MODELS_BACK))
 
@@ -80,9 +83,9 @@ async def test_retrieval_killed_is_unavailable_and_back_after_its_restart(
 ) -> None:
     here.signal("retrieval", signal.SIGKILL)
     seen = await search(address)
+    await here.start("retrieval")
     assert (seen.code, seen.degraded) == ("UNAVAILABLE", frozenset())
     assert seen.seconds < DEADLINE + SPARE
-    await here.start("retrieval")
     record_property("recovered", await until(lambda: well(address), READY_AGAIN + SPARE))
 
 
@@ -103,7 +106,7 @@ async def test_retrieval_restarted_under_load_fails_no_call_that_has_time(
     here: Standing, address: str, record_property: Note
 ) -> None:
     retrieval = here.stack.services["retrieval"]
-    async with asking(address) as tally:
+    async with asking(here.second.gateway) as tally:  # whose searches may take as long as this machine needs
         await asyncio.sleep(1)
         await supervision.down([retrieval.child])
         await here.start("retrieval")
