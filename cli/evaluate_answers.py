@@ -40,13 +40,14 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     if given.judge and importlib.util.find_spec("deepeval") is None:
         screen.note("a judge needs DeepEval: `make judge`, then .venv-judge/bin/radrag eval answers …")
         return Exit.USAGE
-    answers = await evaluate_ask.answers(given, screen, environ)
+    asked = await evaluate_ask.answers(given, screen, environ)
+    answers = asked.ours
     cases = _cases(answers)
     found = await evaluate_judging.judged(cases, given, screen, environ)
     scores = outcomes.by_case(found) | _overlaps(cases) | written.by_rule(answers, READER)
     judged = outcomes.judged(found)
     calibration = {name: _calibration(name, scores, given.labels) for name in given.labels_for}
-    theirs = await _theirs(answers, given, screen, environ)
+    theirs = written.read(given.baseline) if given.baseline else asked.alone
     baseline = await _against(scores, theirs, given, screen, environ) if theirs else {}
     if given.json:
         values = {"kind": "answers", "command": given.command, "data_sha256": _sha256(given.answers)}
@@ -97,17 +98,6 @@ def _calibration(metric: str, scores: Scores, path: Path) -> Calibration:
         return outcomes.calibrated(scores.get(metric, {}), labels)
     except ValueError as error:
         raise DatasetError(path, 0, f"{metric}: {error}") from None
-
-
-async def _theirs(
-    answers: Sequence[Written], given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]
-) -> list[Written]:
-    """The answers to compare with: of a file, or of the model alone; none where neither is asked for."""
-    if given.baseline is not None:
-        return written.read(given.baseline)
-    if given.alone is None:
-        return []
-    return await evaluate_ask.alone([one.asked for one in answers], given, screen, environ)
 
 
 async def _against(

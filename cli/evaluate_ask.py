@@ -4,6 +4,7 @@ import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,21 +21,30 @@ if TYPE_CHECKING:
     from ingest.manifest import Item
 
 
-async def answers(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> list[Written]:
+@dataclass(frozen=True)
+class Answers:
+    """Those to be judged, and those of the model alone where they were asked for."""
+
+    ours: list[Written]
+    alone: list[Written]
+
+
+async def answers(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> Answers:
     """Those of the file, or those of the service to the questions of a file or a data set. DatasetError."""
+    settings = Settings.from_environ(environ)
     if given.answers.is_file() and asking.is_answered(given.answers):
-        return written.read(given.answers)
+        ours = written.read(given.answers)
+        return Answers(ours, await _alone([one.asked for one in ours], given, screen, settings))
     every, documents = asking.of(given.answers, given.split)
     asked = drawn(every, given.limit)
     async with AsyncExitStack() as stack:
-        settings = Settings.from_environ(environ)
         if documents or given.own:
             home = places.home(settings, environ) / "eval" / f"answers-{given.answers.resolve().stem}"
             items = _items(documents, settings, home) if documents else _samples(given.samples)
             settings = await stack.enter_async_context(_served(home, items, given, screen, environ))
         write = await stack.enter_async_context(evaluate_writing.by_service(settings))
-        found = await _each(write, asked, given.at_once, screen)
-    return _kept(found, given.out, screen)
+        ours = _kept(await _each(write, asked, given, screen), given.out, screen)
+        return Answers(ours, await _alone(asked, given, screen, settings))
 
 
 def _served(
@@ -49,13 +59,15 @@ def _served(
     return evaluate_instance.served(home, items, screen, {**environ, **_shown(given.contexts)})
 
 
-async def alone(
-    asked: Sequence[Asked], given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]
+async def _alone(
+    asked: Sequence[Asked], given: argparse.Namespace, screen: Terminal, settings: Settings
 ) -> list[Written]:
-    """The generator's own answers to the same questions, without any source."""
-    async with evaluate_writing.by_generator(Settings.from_environ(environ)) as writer:
-        found = await _each(writer.alone, asked, given.at_once, screen)
-    return _kept(found, given.alone, screen)
+    """The same generator's own answers to the same questions, without any source."""
+    if given.alone is None:
+        return []
+    async with evaluate_writing.by_generator(settings) as writer:
+        found = await _each(writer.alone, asked, given, screen)
+    return _kept(found, given.alone, screen, "asked of the model alone ")
 
 
 def drawn(asked: Sequence[Asked], limit: int) -> list[Asked]:
@@ -64,14 +76,20 @@ def drawn(asked: Sequence[Asked], limit: int) -> list[Asked]:
     return order[:limit] if limit else list(asked)
 
 
-async def _each(write: Write, asked: Sequence[Asked], at_once: int, screen: Terminal) -> list[Written]:
-    return await each(
-        write, asked, at_once, "asking", lambda stage, done, of: screen.progress(f"{stage} {done} of {of}")
-    )
+async def _each(
+    write: Write, asked: Sequence[Asked], given: argparse.Namespace, screen: Terminal
+) -> list[Written]:
+    def progress(stage: str, done: int, of: int) -> None:
+        screen.progress(f"{stage} {done} of {of}")
+
+    return await each(write, asked, given.at_once, "asking", progress)
 
 
-def _kept(found: list[Written], out: Path | None, screen: Terminal) -> list[Written]:
+def _kept(found: list[Written], out: Path | None, screen: Terminal, whose: str = "") -> list[Written]:
     screen.progress("")
+    if failed := [one.error for one in found if one.error]:
+        kinds = ", ".join(sorted(set(failed)))
+        screen.note(f"{len(failed)} of {len(found)} questions {whose}failed: {kinds}")
     if failed := [one.error for one in found if one.error]:
         screen.note(f"{len(failed)} of {len(found)} questions failed: {', '.join(sorted(set(failed)))}")
     if out is not None:

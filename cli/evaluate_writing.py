@@ -14,6 +14,7 @@ from gateway.openai_generator import OpenAIGenerator, Target, configured
 from gateway.passage import Document, Passage, Scores
 from gateway.prompt import PromptWriter, neutral
 from gateway.questions import Question, language_of
+from gateway.refusals import is_refusal
 from gateway.templates import MESSAGES, TEMPLATES, Template
 from gateway.verify import Verification, verify
 from radrag.access import channels
@@ -74,9 +75,10 @@ class Writer:
         prompt = self.template.render(ALONE, neutral(asked.question))
         try:
             async with aclosing(self.generate(prompt, self.settings.max_tokens)) as pieces:
-                return Written(asked, "".join([piece.text async for piece in pieces]).strip())
+                text = "".join([piece.text async for piece in pieces]).strip()
         except RadragError as failure:
             return Written(asked, "", error=type(failure).__name__)
+        return Written(asked, text, outcome="INSUFFICIENT_EVIDENCE" if is_refusal(text) else "")
 
     async def from_sources(self, frozen: Written, contexts: int, cap: int) -> Written:
         """An answer from the first `contexts` sources, `cap` characters of each (0: all), checked as ever."""
