@@ -15,8 +15,8 @@ from radrag.settings import Settings
 from tests.conftest import free_grpc_port
 from tests.integration.conftest import MODELS, Stack
 
-MILLISECONDS = 120  # of a text in the model, one text at a time: its servers are all that limits
-DOCUMENTS, SECTIONS = 12, 5  # a section is a parent, and a parent is a text to embed
+MILLISECONDS = 250  # of a text in the model, one text at a time: its servers are all that limits
+DOCUMENTS, SECTIONS = 8, 5  # a section is a parent, and a parent is a text to embed
 SENTENCE = "The yearly dose limit of section {} in document {} of run {} is kept by all who work there. "
 
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -29,7 +28,8 @@ from tests.integration.test_replicas import served
 from tests.results import kept
 
 ROLES = ("embedder", "reranker", "generator")
-PAIRS = 3  # runs with one embedder and with two, in turn: the median ratio counts
+# Runs with one embedder and with two, in turn; more than half must gain so much, or no more are run.
+PAIRS, LEAST = 3, 1.8
 QUESTION = "What is the yearly occupational limit for the eye lens?"
 
 
@@ -190,10 +190,10 @@ async def test_a_second_embedder_nearly_doubles_ingest_and_no_other_role_hears_o
         urls = [pair[0].grpc, "ipv4:" + ",".join(one.grpc for one in pair)]
         asked = [served(one) for one in others]
         watch = asyncio.create_task(strangers([one.grpc for one in others], gateway.pid))
-        rates = [
-            [await rate(stack, url, tmp_path, f"{turn}{n}") for n, url in enumerate(urls)]
-            for turn in range(PAIRS)
-        ]
+        rates = list[list[float]]()
+        while len(rates) < PAIRS and sum(two > LEAST * one for one, two in rates) <= PAIRS // 2:
+            turn = len(rates)
+            rates.append([await rate(stack, url, tmp_path, f"{turn}{n}") for n, url in enumerate(urls)])
         watch.cancel()
         seen = await watch
     ratios = [two / one for one, two in rates]
@@ -204,7 +204,7 @@ async def test_a_second_embedder_nearly_doubles_ingest_and_no_other_role_hears_o
     )
     assert not seen, "the reranker or the generator was dialled"
     assert [served(one) for one in others] == asked
-    assert median(ratios) > 1.8, ratios
+    assert sum(one > LEAST for one in ratios) > PAIRS // 2, ratios
 
 
 def test_a_connection_of_somebody_else_is_noticed() -> None:
