@@ -253,9 +253,8 @@ def joined(pieces: list[Piece]) -> str:
 
 
 async def test_a_cancel_between_tokens_stops_it_within_200_milliseconds(server: Server) -> None:
-    """Measured on the server: until the gauge of running answers, seen every few ms, is back at nothing. Of
-    five the middle one. The token in progress is finished first, and where a machine is so busy that it
-    takes longer than 200 ms the cancel may take that token and half of another."""
+    """Measured on the server: until the gauge of running answers, seen every few ms, is back at nothing. The
+    token in progress is finished first: where two take a busy machine longer than 200 ms, so long."""
     models = ModelServer(server.triton.grpc, "generator")
     took, gaps = [], []
     for number in range(5):
@@ -267,7 +266,7 @@ async def test_a_cancel_between_tokens_stops_it_within_200_milliseconds(server: 
         took.append(await stopped(server))
     told = ", ".join(f"{1000 * one:.0f}" for one in took)
     log.info("stopped %s ms after the cancel; a token takes %.0f ms", told, 1000 * median(gaps))
-    assert median(took) < max(0.2, 1.5 * median(gaps))
+    assert max(took) < max(0.2, 2 * median(gaps))
     await models.close()
 
 
