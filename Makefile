@@ -104,9 +104,10 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	    $(RUN) -m pytest -q tests/deploy/test_image_builds.py
 	@$(PROVE) RADRAG_TEST_BUNDLE=1 $(RUN) -m pytest -q tests/cli/test_bundle.py -k no_route
 	@$(MAKE) --no-print-directory bench-scaling
-	@for set in cranfield rumeddanet covidqa scifact; do \
-	    test -d ../shared/data/$$set || { echo "no ../shared/data/$$set: skipped"; continue; }; \
-	    $(RUN) -m cli eval retrieval ../shared/data/$$set --json > benchmarks/results/$$set.json || exit 1; \
+	@for set in cranfield: rumeddanet: covidqa: scifact:test xquad_en_ru:ru2ru xquad_en_ru:en2en; do \
+	    folder=../shared/data/$${set%:*}; split=$${set#*:}; result=benchmarks/results/$${set%:*}$${split:+_$$split}.json; \
+	    test -d $$folder || { echo "no $$folder: skipped"; continue; }; \
+	    $(RUN) -m cli eval retrieval $$folder --split=$$split --json > var/result.json && mv var/result.json $$result || exit 1; \
 	done
 	@$(RUN) -m cli eval functional --own --json > benchmarks/results/functional.json
 	@$(RUN) -m cli eval ocr --most ru=0.03 --most en=0.02 --json > benchmarks/results/ocr.json
