@@ -32,19 +32,21 @@ class Service:
 
 
 async def up(services: Sequence[Service], screen: Terminal, seconds: float) -> None:
-    """Starts all and returns when all are ready; stops them again when that fails.
+    """Starts those that do not run and returns when all are ready; stops what it started when that fails.
 
-    Raises FailedPrecondition when one runs already or a port is taken, Unavailable when one died or was not
+    Raises FailedPrecondition when all run already or a port is taken, Unavailable when one died or was not
     ready after `seconds`; its log's last lines are shown before.
     """
-    refuse_to_start_twice(services)
-    refuse_taken_ports(services)
+    down_now = not_running(services)
+    refuse_taken_ports(down_now)
+    if len(down_now) < len(services):
+        screen.note(f"was down: {_names(down_now)}; the others run on as they were started")
     try:
-        for service in services:
+        for service in down_now:
             _start(service)
         await _until_ready(services, screen, time.monotonic() + seconds)
     except BaseException:
-        await down([service.child for service in services])
+        await down([service.child for service in down_now])
         raise
     finally:
         screen.progress("")
@@ -56,12 +58,12 @@ async def down(children: Sequence[Child], seconds: float = 20.0) -> list[str]:
     return [child.name for child, was_running in zip(children, stopped, strict=True) if was_running]
 
 
-def refuse_to_start_twice(services: Sequence[Service]) -> None:
-    """Raises FailedPrecondition when one of the services runs."""
-    running = [service.child.name for service in services if service.child.running()]
-    if running:
-        names = ", ".join(running)
-        raise FailedPrecondition(f"already up: {names}; `radrag down` stops it", "ALREADY_UP")
+def not_running(services: Sequence[Service]) -> list[Service]:
+    """The services that are to be started. Raises FailedPrecondition when all of them run."""
+    found = [service for service in services if not service.child.running()]
+    if not found:
+        raise FailedPrecondition(f"already up: {_names(services)}; `radrag down` stops it", "ALREADY_UP")
+    return found
 
 
 def refuse_taken_ports(services: Sequence[Service]) -> None:
@@ -101,8 +103,11 @@ def _refuse_the_dead(services: Sequence[Service], screen: Terminal) -> None:
     dead = [service for service in services if not service.child.running()]
     if dead:
         _show_logs(dead, screen)
-        names = ", ".join(service.child.name for service in dead)
-        raise Unavailable(f"ended while starting: {names}", "ENDED_WHILE_STARTING")
+        raise Unavailable(f"ended while starting: {_names(dead)}", "ENDED_WHILE_STARTING")
+
+
+def _names(services: Sequence[Service]) -> str:
+    return ", ".join(service.child.name for service in services)
 
 
 def _show_logs(services: Sequence[Service], screen: Terminal) -> None:

@@ -12,7 +12,7 @@ from radrag.settings import Settings
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
-    """Starts all or nothing."""
+    """Starts what does not run, all of it or nothing."""
     if given.insecure_dev:
         environ = {**environ, "RADRAG_INSECURE_DEV": "true"}
     settings, began = Settings.from_environ(environ), time.monotonic()

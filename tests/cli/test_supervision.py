@@ -82,6 +82,27 @@ async def test_a_second_up_refuses_and_leaves_the_first_alone(tmp_path: Path) ->
     await supervision.down([services[0].child])
 
 
+async def test_up_starts_again_what_has_ended_and_leaves_the_others_alone(tmp_path: Path) -> None:
+    services, pipe = [service(name, tmp_path, READY) for name in ("a", "b")], screens.pipe()
+    await supervision.up(services, screens.pipe(), 20)
+    kept = services[0].child.running()
+    await services[1].child.stop(20)
+    await supervision.up(services, pipe, 20)
+    assert running(services) == ["a", "b"]
+    assert services[0].child.running() == kept
+    assert "was down: b" in screens.err(pipe)
+    await supervision.down([one.child for one in services])
+
+
+async def test_what_ran_before_runs_on_when_the_rest_does_not_start(tmp_path: Path) -> None:
+    good, bad = service("a", tmp_path, READY), service("b", tmp_path, DIES)
+    await supervision.up([good], screens.pipe(), 20)
+    with pytest.raises(Unavailable, match="ended while starting: b"):
+        await supervision.up([good, bad], screens.pipe(), 20)
+    assert running([good, bad]) == ["a"]
+    await supervision.down([good.child])
+
+
 async def test_every_taken_port_is_named_with_its_holder_and_nothing_is_started(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = Port("127.0.0.1", server.getsockname()[1], "gateway health")
