@@ -13,6 +13,7 @@ import triton_python_backend_utils as pb_utils
 from e5_embedder import Embedder, InvalidRequest, Pooling, Reply, Request
 from e5_encoder import Encoder
 from pinned_files import check_files
+from process_guard import ProcessGuard
 
 FOLDER = Path(__file__).parent
 PINNED = {
@@ -32,6 +33,11 @@ class TritonPythonModel:
         encoder = Encoder.load(FOLDER, threads=int(parameters["threads"]))
         self.embedder = Embedder(encoder, Pooling(parameters["pooling"]))
         golden.check(self.embedder, FOLDER / "golden.json")
+        self.guard = ProcessGuard(args["model_name"])
+
+    def finalize(self) -> None:
+        """Ends as it should."""
+        self.guard.dismiss()
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
         """Embeds all waiting requests together; a bad one fails alone."""

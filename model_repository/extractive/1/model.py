@@ -15,6 +15,7 @@ import triton_python_backend_utils as pb_utils
 from answer import pieces
 from extractive import Cancelled, Extractive
 from generation import Generation, InvalidRequest, echoes, most_tokens
+from process_guard import ProcessGuard
 
 FOLDER = Path(__file__).resolve().parent
 RERANKER = Path(reader.__file__).resolve().parent
@@ -28,6 +29,11 @@ class TritonPythonModel:
         threads = int(parameters["threads"]["string_value"])
         self.model = Extractive.load(FOLDER, RERANKER, ENCODER, threads)
         known_answers.check(self.model)
+        self.guard = ProcessGuard(args["model_name"])
+
+    def finalize(self) -> None:
+        """Ends as it should."""
+        self.guard.dismiss()
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> None:
         """Answers each request in its turn. Whatever happens, its stream is ended: else it would leak."""

@@ -12,6 +12,7 @@ from frida_embedder import InvalidRequest, NotFinite, Reply, Request
 from frida_tokens import PREFIXES
 from model_health import LOST, Health
 from model_start import Counter, device_id, parameters, started, weights_folder
+from process_guard import ProcessGuard
 from weights_manifest import require_pins, verify
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "limits.json", "golden.json")
@@ -24,6 +25,7 @@ class TritonPythonModel:
         name = args["model_name"]
         self.truncated = Counter("radrag_model_truncated_rows_total", "Rows cut to the window.", name)
         self.failed = Counter("radrag_model_failed_rows_total", "Rows without a finite result.", name)
+        self.guard = ProcessGuard(args["model_name"])
 
     def start(self, args: Mapping[str, str]) -> None:
         settings = parameters(args)
@@ -34,6 +36,10 @@ class TritonPythonModel:
 
         self.embedder = started_embedder(folder, settings, device_id(args))
         self.health = Health(args["model_name"])
+
+    def finalize(self) -> None:
+        """Ends as it should."""
+        self.guard.dismiss()
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
         """Embeds all waiting requests together; a bad one fails alone."""

@@ -41,5 +41,5 @@ def end_server(why: str) -> None:
     if Path(f"/proc/{parent}/comm").read_text(encoding="utf-8").startswith("tritonserver"):
         os.kill(parent, signal.SIGTERM)
     else:
-        # For a process that is gone Triton starts another: that much is left.
+        # Whatever stands there, this process can compute no more.
         os._exit(1)

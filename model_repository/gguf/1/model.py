@@ -12,6 +12,7 @@ from gguf_request import InvalidRequest, Request, echoes, sampling
 from llama_parts import Part
 from model_settings import whole
 from model_start import parameters, started, weights_folder
+from process_guard import ProcessGuard
 from triton_talk import Caller, Figures
 from weights_manifest import require_pins, verify
 
@@ -29,6 +30,7 @@ class TritonPythonModel:
         """Not READY unless the file is the manifest's and llama.cpp serves it as configured."""
         started(args, lambda: self.start(args))
         self.figures = Figures(args["model_name"])
+        self.guard = ProcessGuard(args["model_name"])
 
     def start(self, args: Mapping[str, str]) -> None:
         settings = parameters(args)
@@ -109,6 +111,7 @@ class TritonPythonModel:
 
     def finalize(self) -> None:
         """Ends what is being written: the model's memory goes away under it."""
+        self.guard.dismiss()
         self.stopping = True
         for _ in range(self.most):
             self.room.acquire(timeout=5)

@@ -12,6 +12,7 @@ import known_scores
 import numpy as np
 import triton_python_backend_utils as pb_utils
 from late_interaction import LateInteraction, Scored
+from process_guard import ProcessGuard
 
 FOLDER = Path(__file__).resolve().parent
 ENCODER = Path(e5_encoder.__file__).resolve().parent
@@ -29,6 +30,11 @@ class TritonPythonModel:
         parameters = json.loads(args["model_config"])["parameters"]
         self.model = LateInteraction.load(FOLDER, ENCODER, int(parameters["threads"]["string_value"]))
         known_scores.check(self.model, FOLDER / "known_scores.json")
+        self.guard = ProcessGuard(args["model_name"])
+
+    def finalize(self) -> None:
+        """Ends as it should."""
+        self.guard.dismiss()
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
         """Scores the rows of all waiting requests in one pass; a bad request fails alone."""

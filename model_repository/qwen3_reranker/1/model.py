@@ -9,6 +9,7 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 from model_health import LOST, Health
 from model_start import Counter, device_id, parameters, started, weights_folder
+from process_guard import ProcessGuard
 from qwen3_judgement import Judged, collapsed, score
 from weights_manifest import require_pins, verify
 
@@ -23,6 +24,7 @@ class TritonPythonModel:
         self.truncated = Counter("radrag_model_truncated_rows_total", "Rows cut to the window.", name)
         self.failed = Counter("radrag_model_failed_rows_total", "Rows without a finite result.", name)
         self.collapsed = Counter("radrag_model_collapsed_rerankings_total", "Rerankings of one score.", name)
+        self.guard = ProcessGuard(args["model_name"])
 
     def start(self, args: Mapping[str, str]) -> None:
         settings = parameters(args)
@@ -34,6 +36,10 @@ class TritonPythonModel:
         self.reranker, timing = started_reranker(folder, settings, device_id(args))
         self.health = Health(args["model_name"])
         pb_utils.Logger.log_info(f"sharing the question: {self.reranker.share}, {timing}")
+
+    def finalize(self) -> None:
+        """Ends as it should."""
+        self.guard.dismiss()
 
     def execute(self, requests: Sequence[pb_utils.InferenceRequest]) -> list[pb_utils.InferenceResponse]:
         """Scores the pairs of all waiting requests together; a bad pair is NaN and fails alone."""

@@ -1,0 +1,1 @@
+../../e5_small/1/process_guard.py
