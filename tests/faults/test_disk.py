@@ -26,13 +26,14 @@ QUESTION = "renal cysts"
 
 
 async def found(process: Process) -> list[str]:
+    """The documents that a search finds; a large one is found by many of its parents."""
     reply = await process.stub.Search(
         wire.SearchRequest(
             question=QUESTION, vector=vector(QUESTION), embedder=embedder_message(EMBEDDER), as_of_day=100
         ),
         timeout=30,
     )
-    return sorted(one.document.document_id for one in reply.parents)
+    return sorted({one.document.document_id for one in reply.parents})
 
 
 async def ended(call: Awaitable[object]) -> str:
