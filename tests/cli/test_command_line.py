@@ -52,6 +52,15 @@ def test_eval_has_a_grammar_of_its_own() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_a_waiting_command_at_once(number: signal.Signals) -> None:
+    # Whoever runs the tests in the background has SIGINT ignored, and a child would inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        ends_at_once(number)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def ends_at_once(number: signal.Signals) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         with started("ask", "q", "--address", address, "--timeout", "50") as process:
