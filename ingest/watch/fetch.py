@@ -142,6 +142,9 @@ class Fetcher:
                 await response.aclose()
         except httpx.HTTPError as error:
             raise NotFetched(f"{url.host} does not answer ({type(error).__name__})") from error
+        finally:
+            # From the end: a slow host would else have no pause, and sees requests later than they are sent.
+            self._last[place_of(url)] = monotonic()
 
     async def _pause(self, url: httpx.URL) -> None:
         place, wished = place_of(url), self._manners.seconds_between
