@@ -38,7 +38,7 @@ class RadragError(Exception):
     def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.reason = reason or type(self).__name__.upper()
+        self.reason = reason or self.code.name
 
     def details(self) -> list[any_pb2.Any]:
         """The google.rpc messages that travel with the status."""

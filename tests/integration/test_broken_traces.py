@@ -108,7 +108,8 @@ async def late(stub: AssistantServiceStub, caller: Caller) -> grpc.StatusCode:
 async def late_stream(stub: AssistantServiceStub, caller: Caller) -> grpc.StatusCode:
     request = pb.GenerateStreamRequest(question=asked(caller))
     frames = stub.GenerateStream(request, metadata=caller.metadata, timeout=2)
-    return await _to_the_end(frames)
+    # Whoever sees first that the time is up: the gateway by its last frame, or gRPC here by the status.
+    return await _to_the_end(frames, "DEADLINE_EXCEEDED")
 
 
 async def fail(stub: AssistantServiceStub, caller: Caller) -> grpc.StatusCode:
@@ -122,12 +123,15 @@ async def fail_stream(stub: AssistantServiceStub, caller: Caller) -> grpc.Status
     return await _to_the_end(stub.GenerateStream(request, metadata=caller.metadata, timeout=30))
 
 
-async def _to_the_end(frames: AsyncIterator[pb.GenerateStreamResponse]) -> grpc.StatusCode:
+async def _to_the_end(frames: AsyncIterator[pb.GenerateStreamResponse], said: str = "") -> grpc.StatusCode:
+    """How it ended; where with OK, its last frame gave the reason `said`."""
+    last = pb.GenerateStreamResponse()
     try:
-        async for _ in frames:
-            pass
+        async for frame in frames:
+            last = frame
     except aio.AioRpcError as error:
         return error.code()
+    assert last.finish.error.reason == said
     return grpc.StatusCode.OK
 
 

@@ -87,3 +87,9 @@ async def test_a_dead_server_is_unavailable() -> None:
         with pytest.raises(grpc.RpcError) as failure:
             await wire.RetrievalServiceStub(channel).Describe(pb.DescribeRequest())
     assert isinstance(errors.from_rpc(failure.value), errors.Unavailable)
+
+
+@pytest.mark.parametrize("name", ["Unauthenticated", "NotFound", "FailedPrecondition", "DeadlineExceeded"])
+def test_a_reason_that_is_not_given_is_the_codes_name(name: str) -> None:
+    kind = getattr(errors, name)
+    assert kind("text").reason == kind.code.name
