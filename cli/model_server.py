@@ -19,15 +19,16 @@ def line(words: Sequence[str], environ: Mapping[str, str]) -> tuple[tuple[str, .
     """The command and the environment it needs. Exits with status 2 on wrong arguments."""
     given = _parser().parse_args(words)
     environment = ModelEnvironment(given.environment)
+    traces = environ.get(TRACES, "")
     command = triton_server.command(
         given.models,
         given.host,
         given.grpc_port,
-        traces=environ.get(TRACES, ""),
+        traces=traces,
         repository=given.repository,
         environment=environment,
     )
-    return command, triton_server.environ(environ, environment)
+    return command, triton_server.environ(environ, environment, traced=bool(traces))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -113,7 +113,7 @@ def _triton(name: str, url: str, wanted: tuple[str, ...], environ: Mapping[str, 
     return Service(
         child=Child(name, home),
         command=triton_server.command(wanted, host, grpc_port, traces=environ.get(TRACES, "")),
-        environ=triton_server.environ(environ),
+        environ=triton_server.environ(environ, traced=bool(environ.get(TRACES))),
         folder=places.ROOT,
         ports=[
             Port(host, grpc_port, f"{server} gRPC"),

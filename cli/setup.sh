@@ -18,6 +18,9 @@ missing=
 # The model server's Python processes load it; an interpreter may bring its own.
 "$python" -c 'from cli.model_environment import *; require_libpython(ModelEnvironment())' 2>/dev/null ||
     missing="$missing libpython3.11"
+# With it no caller's trace loses the model server's part (cli/triton_server.py).
+"$python" -c 'import sys; from ctypes.util import find_library; sys.exit(not find_library("jemalloc"))' ||
+    missing="$missing libjemalloc2"
 # The sample PDFs are set in it.
 [ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ] || missing="$missing fonts-dejavu"
 # Reads scanned pages, Russian and English; it brings English and the orientation of pages along.

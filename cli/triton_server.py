@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +79,9 @@ def tracing(endpoint: str) -> list[str]:
     return [f"--trace-config={option}" for option in options]
 
 
-def environ(inherited: Mapping[str, str], environment: ModelEnvironment | None = None) -> dict[str, str]:
+def environ(
+    inherited: Mapping[str, str], environment: ModelEnvironment | None = None, *, traced: bool = False
+) -> dict[str, str]:
     """What Triton needs beyond `inherited`: the Python stub ignores PYTHONPATH and takes its packages from
     the first python3 on PATH, and its libpython from where the loader looks."""
     place = environment or ModelEnvironment()
@@ -88,7 +91,20 @@ def environ(inherited: Mapping[str, str], environment: ModelEnvironment | None =
     if place.library_folder:
         known = [folder for folder in (inherited.get("LD_LIBRARY_PATH"),) if folder]
         result["LD_LIBRARY_PATH"] = os.pathsep.join([str(place.library_folder), *known])
-    return result
+    return result | (zeroed_memory(inherited) if traced else {})
+
+
+def zeroed_memory(inherited: Mapping[str, str]) -> dict[str, str]:
+    """Variables with which memory is zero when it is given out; none where jemalloc is not installed.
+
+    Triton 2.51 reads a caller's `traceparent` up to the next NUL, which gRPC does not write: with memory as
+    it comes, 1 to 10 of 100 calls lose their context, and their spans with it; with zeroed memory none.
+    """
+    library = find_library("jemalloc")
+    if not library:
+        return {}
+    loaded = [one for one in (inherited.get("LD_PRELOAD"),) if one]
+    return {"LD_PRELOAD": os.pathsep.join([library, *loaded]), "MALLOC_CONF": "zero:true"}
 
 
 @dataclass(frozen=True)
@@ -118,7 +134,7 @@ class TritonServer:
         """Returns when every model is READY. Raises TritonNotReady, and leaves nothing running then."""
         forget_shared_memory(self.grpc_port, self.host)
         line = command(self.models, self.host, self.grpc_port, traces=self.traces, repository=self.repository)
-        self.child.start(line, environ(os.environ), ROOT)
+        self.child.start(line, environ(os.environ, traced=bool(self.traces)), ROOT)
         try:
             await asyncio.wait_for(self._until_ready(), seconds)
         except TimeoutError:

@@ -49,7 +49,10 @@ def triton(tmp_path_factory: pytest.TempPathFactory, collector: "Receiver") -> I
     except TritonNotReady as failure:
         pytest.fail(str(failure))
     yield server
+    lost = asyncio.run(server.missing())
     asyncio.run(server.stop())
+    if lost:
+        pytest.fail("\n".join([f"ended or stuck before the tests' end: {lost}", *child.last_lines()]))
 
 
 def complete(model: str) -> bool:

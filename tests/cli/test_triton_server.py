@@ -80,6 +80,15 @@ def test_the_model_environment_comes_first_on_the_path(tmp_path: Path) -> None:
     assert "PYTHONPATH" not in child
 
 
+def test_a_traced_server_gets_zeroed_memory_where_there_is_jemalloc(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not {"LD_PRELOAD", "MALLOC_CONF"} & set(environ({}))
+    traced = environ({"LD_PRELOAD": "libown.so"}, traced=True)
+    assert traced["LD_PRELOAD"].split(os.pathsep)[1:] == ["libown.so"]
+    assert traced["MALLOC_CONF"] == "zero:true"
+    monkeypatch.setattr("cli.triton_server.find_library", lambda name: None)
+    assert environ({"LD_PRELOAD": "libown.so"}, traced=True)["LD_PRELOAD"] == "libown.so"
+
+
 async def test_a_model_that_refuses_to_start_is_named_with_its_reason(tmp_path: Path) -> None:
     broken = server(tmp_path, "bad", bad=BROKEN)
     with pytest.raises(TritonNotReady, match=r"(?s)ended while starting: bad.*golden case 3: cosine 0.1"):
