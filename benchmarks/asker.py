@@ -28,6 +28,8 @@ PATIENCE = 120.0
 HEALTH_EVERY = 0.1
 # A pool of its own gives each channel a connection of its own; a refusal is what it is, and not tried again.
 OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
+# By admission, or before it by gRPC (`radrag.serving.server`): nobody here cancels a call that is counted.
+REFUSED = ("RESOURCE_EXHAUSTED", "CANCELLED")
 Told = dict[str, Any]
 
 
@@ -65,7 +67,7 @@ async def ask(stub: AssistantServiceStub, seen: Seen) -> None:
     seen.degraded += degraded
     if code == "OK":
         seen.answered.append(took)
-    elif code == "RESOURCE_EXHAUSTED":
+    elif code in REFUSED:
         seen.refused.append(took)
 
 

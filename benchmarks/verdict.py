@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from benchmarks.asker import REFUSED
 from benchmarks.queueing import percentile
 
 Figures = Mapping[str, Any]
@@ -72,7 +73,7 @@ PROMISES: Mapping[str, tuple[str, Callable[[Figures], bool]]] = {
     ),
     "above the limit calls are answered or refused, nothing else": (
         "flood",
-        lambda one: only(one["excess"]["codes"], "OK", "RESOURCE_EXHAUSTED"),
+        lambda one: only(one["excess"]["codes"], "OK", *REFUSED),
     ),
     "no admitted answer lacks a part": ("flood", lambda one: not one["excess"]["degraded"]),
     "memory is flat under the flood": ("flood", lambda one: small(one["excess"]["memory_growth"], FLAT)),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import uvloop
 
-from gateway import feedback, http, messages, retrieval, scope, thresholds
+from gateway import attributes, feedback, http, messages, retrieval, scope, thresholds
 from gateway.breaker import Breaker, guarded, guarded_stream
 from gateway.counts import WATCH, Counted
 from gateway.deadlines import Seconds
@@ -29,6 +29,7 @@ from gateway.questions import Limits, Rules
 from gateway.replies import Replies
 from gateway.retrieval import Retrieval
 from gateway.roles import Models, Served, check
+from gateway.servers import Servers
 from gateway.service import NAME, AssistantService
 from gateway.sufficiency import Judge
 from gateway.templates import MESSAGES, TEMPLATES
@@ -52,25 +53,6 @@ SHAPING = (
     "generator_template", "generator_kind", "openai_body", "children_per_topic", "children", "candidates",
     "sources", "max_tokens", "unsupported", "temperature", "top_p", "seed",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Servers:
-    """The model servers by role; roles with one address still have a connection each.
-
-    Where there is an OpenAI-compatible one it is the generator's.
-    """
-
-    embedder: ModelServer
-    reranker: ModelServer
-    generator: ModelServer
-    openai: OpenAIGenerator | None = None
-
-    async def close(self) -> None:
-        """Closes them all."""
-        await asyncio.gather(self.embedder.close(), self.reranker.close(), self.generator.close())
-        if self.openai:
-            await self.openai.close()
 
 
 @dataclass(frozen=True)
@@ -113,14 +95,20 @@ def wire(
     rerank = guarded(breaker("reranker"), reranker.rerank)
     generate = guarded_stream(breaker("generator"), generator.generate)
     pipeline = Pipeline(
-        scope=traced("scope", _by_pattern(gates)),
+        scope=traced("scope", gates.gate),
         near_scope=nearness.gate,
-        embed=traced("embed", embed, attributes=_model(settings.embedder_model, "embeddings")),
+        embed=traced("embed", embed, attributes=attributes.model(settings.embedder_model, "embeddings")),
         search=traced("search", index.search),
-        rerank=traced("rerank", rerank, attributes=_model(settings.reranker_model, "rerank")),
+        rerank=traced("rerank", rerank, attributes=attributes.model(settings.reranker_model, "rerank")),
         prompt=traced("prompt", writer.write),
         generate=traced(
-            "generate", generate, attributes=_generation(settings, servers.openai is not None)
+            "generate",
+            generate,
+            attributes=attributes.generation(
+                settings.generator_kind,
+                settings.openai_model if servers.openai else settings.generator_model,
+                temperature=settings.temperature, top_p=settings.top_p, max_tokens=settings.max_tokens,
+            ),
         ),
         verify=traced("verify", verify),
         generator_ready=generator.ready,
@@ -232,13 +220,6 @@ def _reporting(server: Server, models: Models) -> Callable[[str, bool], Awaitabl
     return report
 
 
-def _by_pattern(gates: scope.Scope) -> Callable[[str], Awaitable[str]]:
-    async def stopped(question: str) -> str:
-        return gates.stops(question)
-
-    return stopped
-
-
 def _openai(settings: Settings) -> OpenAIGenerator | None:
     if settings.generator_kind == "triton":
         return None
@@ -266,21 +247,6 @@ def _limits(settings: Settings) -> Limits:
 def _file(path: Path) -> Path:
     """A file as given, or, where there is none, the one that comes with the program."""
     return path if path.exists() else ROOT / path
-
-
-def _model(model: str, operation: str) -> dict[str, str | int | float]:
-    """Names of the semantic conventions for gen_ai; they know no reranking, so that one is ours."""
-    return {"gen_ai.operation.name": operation, "gen_ai.request.model": model}
-
-
-def _generation(settings: Settings, openai: bool) -> dict[str, str | int | float]:
-    return {
-        **_model(settings.openai_model if openai else settings.generator_model, "text_completion"),
-        "gen_ai.provider.name": settings.generator_kind,
-        "gen_ai.request.temperature": settings.temperature,
-        "gen_ai.request.top_p": settings.top_p,
-        "gen_ai.request.max_tokens": settings.max_tokens,
-    }
 
 
 def main() -> None:

@@ -53,6 +53,10 @@ class Scope:
         """The name of the first gate that stops the question by its words; empty when none does."""
         return next((one.name for one in self.gates if one.stops(text)), "")
 
+    async def gate(self, question: str) -> str:
+        """As `stops`: the stage `scope`."""
+        return self.stops(question)
+
     @property
     def deferrals(self) -> dict[str, dict[str, str]]:
         """What is said by language and gate."""

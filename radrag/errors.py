@@ -140,6 +140,8 @@ _BY_CODE: dict[grpc.StatusCode, type[RadragError]] = {
         Unavailable,
     )
 }
+# Of a server: it stops, or has more calls before its door than it can take. It has begun none of them.
+_BY_CODE[grpc.StatusCode.CANCELLED] = Unavailable
 
 
 def to_status(error: Exception, request_id: str = "") -> status_pb2.Status:

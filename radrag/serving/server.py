@@ -25,6 +25,7 @@ from radrag.settings import SettingError
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 MESSAGE_BYTES = 16 * 1024 * 1024
+LEAST_ROOM = 64  # calls before the door; below, a short burst would be dropped
 
 # Two processes must not share a port unnoticed; a dead peer is found within a minute and a half. Callers are
 # asked to connect anew now and then, so that those who balance find a new replica; running calls may end.
@@ -90,7 +91,8 @@ async def start(
     host, _, port = address.rpartition(":")
     if isinstance(access.identity, Anyone) and not on_loopback(address):
         raise SettingError(f"{address} is reached from outside: it must know its callers")
-    server = aio.server(interceptors=[Door(limits, trail, access.identity)], options=OPTIONS)
+    door = Door(limits, trail, access.identity)
+    server = aio.server(interceptors=[door], options=[*OPTIONS, *_before_the_door(limits)])
     add(server)
     if names:
         reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
@@ -104,6 +106,19 @@ async def start(
     stop = telemetry.serve_metrics(metrics_host, bound + 200) if metrics_host else lambda: None
     lag = asyncio.create_task(telemetry.watch_event_loop())
     return Server(server, bound, health, health_server, health_bound, stop, lag)
+
+
+def _before_the_door(limits: Limits) -> list[tuple[str, int]]:
+    """How many calls gRPC keeps that the event loop has not taken yet.
+
+    A busy loop takes one in two of its turns, fewer than a flood brings: without a bound all of it would wait
+    there, unseen by admission. What is above is dropped at once, and its caller sees CANCELLED.
+    """
+    room = max(LEAST_ROOM, limits.in_flight + limits.waiting)
+    return [
+        ("grpc.server.max_pending_requests", room),
+        ("grpc.server.max_pending_requests_hard_limit", room + room // 8),
+    ]
 
 
 def _bind(server: aio.Server, host: str, port: int, tls: Files | None = None) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import time
 
 import grpc
 import pytest
@@ -14,6 +15,7 @@ from radrag import call, errors, serving
 from radrag.admission.limits import Limits
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
+from radrag.serving.server import LEAST_ROOM
 
 DESCRIBE = "radrag.retrieval.v1.RetrievalService/Describe"
 
@@ -95,6 +97,23 @@ async def test_one_call_too_many_is_refused_at_once_with_a_hint() -> None:
         await first
     await server.stop()
     assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+async def test_a_flood_before_a_busy_loop_is_dropped_at_once_and_may_be_tried_again() -> None:
+    """Else all of it waits where admission does not see it, for as long as it lasts."""
+    server = await started(Describing())
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        ask = wire.RetrievalServiceStub(channel).Describe
+        await asyncio.to_thread(ask, pb.DescribeRequest())
+        calls = [ask.future(pb.DescribeRequest(), timeout=20) for _ in range(300)]
+        time.sleep(1)  # noqa: ASYNC251  the loop is busy
+        dropped = [one for one in calls if one.done()]
+        codes = await asyncio.to_thread(lambda: {one.code() for one in calls})  # waits for the rest
+    await server.stop()
+    assert 150 < len(dropped) < 300 - LEAST_ROOM + 1
+    assert {one.code() for one in dropped} == {grpc.StatusCode.CANCELLED}
+    assert codes == {grpc.StatusCode.CANCELLED, grpc.StatusCode.OK}
+    assert isinstance(errors.from_rpc(dropped[0]), errors.Unavailable)
 
 
 @pytest.mark.parametrize(
