@@ -1,8 +1,10 @@
-"""Quotes the first source's first line word by word, over and over, until somebody cancels.
+"""Quotes the first source's first long line over and over until somebody cancels; fails where none is long.
 
-Two gauges on the server's own metrics say what it does: slow_words_running and slow_words_cancelled.
+What it sends at once, and how often, is in its configuration. Hundreds of streams cost next to nothing. Two
+gauges on the server's own metrics, of the model's name, count the streams that run and the cancelled.
 """
 
+import json
 import re
 import threading
 import time
@@ -11,13 +13,17 @@ import numpy as np
 import triton_python_backend_utils as pb_utils
 
 SOURCE = re.compile(r'^<source number="1".*?>\n(.*?)\n</source>$', re.MULTILINE | re.DOTALL)
-WORDS = 1500  # 30 seconds' worth
+LOOK = 0.5  # seconds between two looks whether somebody has cancelled, at most
 
 
 class TritonPythonModel:
     def initialize(self, args):
+        parameters = json.loads(args["model_config"])["parameters"]
+        given = {key: one["string_value"] for key, one in parameters.items()}
+        self.words, self.pieces = given["unit"] == "word", int(given["pieces"])
+        self.every = float(given["seconds_between"])
         family = pb_utils.MetricFamily(
-            name="slow_words", description="Streams.", kind=pb_utils.MetricFamily.GAUGE
+            name=args["model_name"], description="Streams.", kind=pb_utils.MetricFamily.GAUGE
         )
         self.running = family.Metric(labels={"state": "running"})
         self.cancelled = family.Metric(labels={"state": "cancelled"})
@@ -31,18 +37,32 @@ class TritonPythonModel:
         return None
 
     def write(self, sender, sentence):
+        line = f"- {sentence} [1]\n"
+        units = [f"{word} " for word in line.split(" ")] if self.words else [line]
         with self.alone:
             self.running.increment(1)
-        for word in (f"- {sentence} [1]\n".split(" ") * WORDS)[:WORDS]:
+        for number in range(self.pieces):
             with self.alone:
                 if sender.is_cancelled():
-                    self.cancelled.increment(1)
                     break
-                sender.send(piece(word + " "))
-            time.sleep(0.02)
+                sender.send(piece(units[number % len(units)]))
+            if self.left(sender):
+                break
         with self.alone:
+            if sender.is_cancelled():
+                self.cancelled.increment(1)
             self.running.increment(-1)
             sender.send(piece("", b"length"), flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
+
+    def left(self, sender):
+        """Waits for the next piece's time; whether the caller has left meanwhile."""
+        end = time.monotonic() + self.every
+        while (remaining := end - time.monotonic()) > 0:
+            time.sleep(min(remaining, LOOK))
+            with self.alone:
+                if sender.is_cancelled():
+                    return True
+        return False
 
 
 def quote(request):
