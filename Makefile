@@ -15,6 +15,8 @@ TORCH_TESTS := $(addprefix tests/model_repository/test_,frida_encoder.py frida_l
 BEFORE := test-torch check docs vulnerable helm grpcurl chromium
 
 PROVE := RADRAG_TEST_RESULTS=benchmarks/results
+# What made tables before, on the same files in the same run.
+PEER = $(if $(wildcard ../shared/spikes/ingest),--peer '$(RUN) -m tests.ingest.prototype ../shared/spikes/ingest')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -113,7 +115,7 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	@$(RUN) -m cli eval ocr --most ru=0.03 --most en=0.02 --json > benchmarks/results/ocr.json
 	@$(RUN) -m cli eval headings --json > benchmarks/results/headings.json
 	@if test -d ../shared/data; then \
-	    $(RUN) -m cli eval markdown --json > benchmarks/results/markdown.json && \
+	    $(RUN) -m cli eval markdown --json $(PEER) > benchmarks/results/markdown.json && \
 	    $(RUN) -m cli eval parse ../shared/data --json --rows var/parse.jsonl > benchmarks/results/parse.json; \
 	else echo "no ../shared/data: skipped"; fi
 

@@ -1,5 +1,9 @@
 """The measures of Markdown on texts small enough to count by hand."""
 
+import importlib.util
+import re
+from pathlib import Path
+
 import pytest
 
 from cli.evaluate_markdown import below
@@ -28,3 +32,10 @@ def test_headings_match_once_and_nearly() -> None:
 
 def test_the_command_fails_where_ours_is_below_in_any_type_of_page() -> None:
     assert below({"a": 0.9, "b": 0.8}, {"a": 0.9, "b": 0.81}) == ["b"]
+
+
+def test_make_prove_runs_the_prototype_on_the_same_pdfs() -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    assert "eval markdown --json $(PEER)" in makefile
+    (module,) = re.findall(r"--peer '\$\(RUN\) -m ([\w.]+) \S+'", makefile)
+    assert importlib.util.find_spec(module)
