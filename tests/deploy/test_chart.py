@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,23 +78,42 @@ def test_every_variable_is_a_setting_and_every_image_a_target(values: Path) -> N
             assert image in IMAGES.stages, name
 
 
+def outside(values: Path) -> set[str]:
+    """The addresses of model servers that a set of values leaves to others."""
+    models = yaml.safe_load(values.read_text(encoding="utf-8")).get("models", {})
+    return {one["url"] for one in models.values() if not one.get("enabled", True)}
+
+
+def dialled(values: Path) -> Iterator[tuple[str, str, str]]:
+    """Who dials, by which variable, what; less where a pod listens itself, and what is outside."""
+    own = re.compile(r"RADRAG_(EMBEDDER|RERANKER|GENERATOR)_URL|RADRAG_(GATEWAY|RETRIEVAL|INGEST)_ADDRESS")
+    others = outside(values)
+    for name, pod in chart.pods(values):
+        for variable, address in chart.environ(pod["containers"][0]).items():
+            left = address in others or address.startswith("0.0.0.0:")
+            if own.fullmatch(variable) and not left:
+                yield name, variable, address
+
+
 @NAMED
 def test_clients_dial_the_pods_own_ports_of_headless_services(values: Path) -> None:
     """A headless service translates no ports: what is dialled must be what the container listens at."""
     services, deployments = chart.of_kind(values, "Service"), chart.of_kind(values, "Deployment")
-    dialled = set()
-    for name, pod in chart.pods(values):
-        for variable, address in chart.environ(pod["containers"][0]).items():
-            found = re.fullmatch(r"(radrag-[a-z]+)\.radrag\.svc\.[a-z.]+:(\d+)", address)
-            if found:
-                service, port = services[found[1]], int(found[2])
-                dialled.add(found[1])
-                assert service["spec"]["clusterIP"] == "None", f"{name}: {variable}"
-                spec = deployments[found[1]]["spec"]["template"]["spec"]
-                listening = {one["name"]: one["containerPort"] for one in spec["containers"][0]["ports"]}
-                assert listening["grpc"] == port
-                assert {"port": port, "targetPort": port}.items() <= service["spec"]["ports"][0].items()
-    assert dialled >= {"radrag-retrieval", "radrag-ingest"}
+    met = set()
+    for name, variable, address in dialled(values):
+        found = re.fullmatch(r"(radrag-[a-z]+)\.radrag\.svc\.[a-z.]+:(\d+)", address)
+        assert found, f"{name}: {variable} is {address}"
+        service, port = services[found[1]], int(found[2])
+        met.add(variable)
+        assert found[1] == f"radrag-{variable.split('_')[1].lower()}", f"{name}: {variable}"
+        assert service["spec"]["clusterIP"] == "None", f"{name}: {variable}"
+        spec = deployments[found[1]]["spec"]["template"]["spec"]
+        listening = {one["name"]: one["containerPort"] for one in spec["containers"][0]["ports"]}
+        assert listening["grpc"] == port
+        assert {"port": port, "targetPort": port}.items() <= service["spec"]["ports"][0].items()
+    models = {f"RADRAG_{role}_URL" for role in ("EMBEDDER", "RERANKER", "GENERATOR")}
+    assert met >= {"RADRAG_RETRIEVAL_ADDRESS", "RADRAG_INGEST_ADDRESS"}
+    assert len(met & models) == 3 - len(outside(values))
 
 
 @NAMED
