@@ -1,4 +1,7 @@
-"""`radrag eval parse`: every file of a folder is parsed or refused with a reason; a row for each format."""
+"""`radrag eval parse`: every document of a folder is parsed or refused with a reason; a row for each format.
+
+Files that are no documents, as tables of data are, are counted by their kind: none is passed over in silence.
+"""
 
 import argparse
 import asyncio
@@ -28,7 +31,9 @@ from radrag.settings import Settings
 
 TEXT = "text"  # how a page's record names the file's own text
 PARSED = {"pdf", "docx", "html", "htm", "xhtml", "md", "markdown", "txt"}  # by suffix
-KNOWN = PARSED | {"doc", "odt", "rtf", "png", "jpg", "tif"}  # and what must be refused by name
+PICTURES = {"png", "jpg", "jpeg", "tif", "tiff"}
+# And what must be refused by name.
+KNOWN = PARSED | PICTURES | {"doc", "odt", "rtf", "rst", "tex", "epub", "ppt", "pptx", "xls", "xlsx"}
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
@@ -46,12 +51,15 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
             known[one.name] = one
             keep(given.rows, one)
             screen.note(f"{at}/{len(left)} {one.name} {one.seconds:.1f} s")
-    files = [known[name] for name in paths]
+    files, others = [known[name] for name in paths], others_in(given.folder)
     if given.json:
         formats = [asdict(one) for one in by_format(files)]
-        screen.json({**provenance(ROOT), "formats": formats, "files": [asdict(one) for one in files]})
+        rows = [asdict(one) for one in files]
+        screen.json({**provenance(ROOT), "formats": formats, "not a document format": others, "files": rows})
     else:
         shown(screen, files, given.markdown)
+        if others:
+            screen.text(f"\nnot a document format: {told(others)}")
     return Exit.FAILURE if any(map(is_fault, files)) else Exit.OK
 
 
@@ -68,6 +76,16 @@ def files_in(folder: Path, limit: int) -> Iterator[Path]:
         if path.is_file() and kind in KNOWN and not (limit and seen[kind] >= limit):
             seen[kind] += 1
             yield path
+
+
+def others_in(folder: Path) -> dict[str, int]:
+    """How many files are in no document format, by suffix, or by name where there is none."""
+    files = (path for path in folder.rglob("*") if path.is_file() and suffix(path) not in KNOWN)
+    return dict(sorted(Counter(suffix(path) or path.name for path in files).items()))
+
+
+def told(others: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in others.items())
 
 
 def suffix(path: Path) -> str:

@@ -19,7 +19,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.md").write_text("# Doses\n\n## Limits\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n")
     (tmp_path / "in" / "b.txt").write_text("")
-    (tmp_path / "in" / "c.xyz").write_text("of no known suffix")
+    for name in ("c.json", "d.json.gz", "e.xyz", "LICENSE"):
+        (tmp_path / "in" / name).write_text("no document")
     return tmp_path
 
 
@@ -37,6 +38,16 @@ async def test_each_file_is_read_or_refused_with_a_reason(folder: Path) -> None:
     assert str(files["b.txt"]["refused"]).startswith("size: ")
     assert files.keys() == {"a.md", "b.txt"}
     assert [line.split(" ")[0] for line in screens.err(screen).splitlines()] == ["1/2", "2/2"]
+
+
+async def test_files_that_are_no_documents_are_counted_by_kind(folder: Path) -> None:
+    _, screen, files = await parsed(folder)
+    others = json.loads(screens.out(screen))["not a document format"]
+    assert others == {"json": 2, "LICENSE": 1, "xyz": 1}
+    assert len(files) + sum(others.values()) == len(list((folder / "in").iterdir()))
+    screen = screens.pipe()
+    await run(argparse.Namespace(words=["parse", str(folder / "in"), "--markdown"]), screen, {})
+    assert "not a document format: 1 LICENSE, 2 json, 1 xyz" in screens.out(screen)
 
 
 async def test_a_second_run_reads_only_what_has_no_row(folder: Path) -> None:
