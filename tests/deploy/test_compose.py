@@ -29,12 +29,13 @@ def services(profile: str) -> dict[str, dict[str, Any]]:
     return {name: one for name, one in found.items() if one.get("scale", 1)}
 
 
-def environ(profile: str, service: str) -> dict[str, str]:
-    """What a service of ours is started with: image, then profile, then compose."""
-    image = IMAGES.settings(service) if service in IMAGES.stages else {}
-    lines = (DEPLOY / "env" / f"{profile}.env").read_text().splitlines()
+def environ(profile: str, name: str) -> dict[str, str]:
+    """What a service is started with: image, then profile, then compose."""
+    service = services(profile)[name]
+    image = IMAGES.settings(service["build"]["target"]) if "build" in service else {}
+    lines = (DEPLOY / "env" / f"{profile}.env").read_text().splitlines() if "env_file" in service else []
     given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    said: dict[str, str] = services(profile)[service].get("environment", {})
+    said: dict[str, str] = service.get("environment", {})
     return image | given | said
 
 
@@ -53,13 +54,38 @@ def test_the_variables_of_a_profile_are_read_from_its_file() -> None:
         assert (DEPLOY / "env" / f"{named}.env").is_file()
 
 
+# Variables that are no settings of ours, and who reads them.
+OTHERS = {
+    "PATH": "the shell: our programs come first",
+    "PYTHONDONTWRITEBYTECODE": "Python: the root is read-only",
+    "PYTHONUNBUFFERED": "Python: logs come at once",
+    "HOME": "vLLM's caches, which go to /tmp",
+    "VLLM_NO_USAGE_STATS": "vLLM: nothing is told to its makers",
+    "DO_NOT_TRACK": "vLLM, likewise",
+    "HF_HUB_OFFLINE": "vLLM's loader: weights are what lies at /models, nothing is fetched",
+    "QDRANT__TELEMETRY_DISABLED": "Qdrant: nothing is told to its makers",
+}
+
+
+@pytest.mark.parametrize("profile", LAYERS)
+def test_every_variable_of_every_service_is_a_setting_or_known_to_be_anothers(profile: str) -> None:
+    for name in services(profile):
+        given = environ(profile, name)
+        Settings.from_environ(given)
+        assert {one for one in given if not one.startswith("RADRAG_")} <= OTHERS.keys(), name
+
+
+def test_every_other_variable_is_given_to_somebody() -> None:
+    given = {one for profile in LAYERS for name in services(profile) for one in environ(profile, name)}
+    assert given >= OTHERS.keys()
+
+
 OURS = [(profile, name) for profile in LAYERS for name in ("gateway", "retrieval", "ingest")]
 
 
 @pytest.mark.parametrize(("profile", "name"), OURS)
-def test_every_variable_is_a_setting_and_every_address_a_service(profile: str, name: str) -> None:
-    given = {key: value for key, value in environ(profile, name).items() if key.startswith("RADRAG_")}
-    settings = Settings.from_environ(given)
+def test_every_address_is_a_service(profile: str, name: str) -> None:
+    settings = Settings.from_environ(environ(profile, name))
     known = services(profile)
     dialled = {"gateway": [settings.ingest_address, settings.reranker_url, settings.generator_url]}
     wanted = [settings.embedder_url, settings.retrieval_address, *dialled.get(name, [])]
