@@ -27,8 +27,11 @@ class Report:
 
 
 def chains(folder: Path, exported: Path) -> list[str]:
-    """The processes that have a chain, or a head that says they had one."""
-    there = {path.name for path in folder.glob("*") if path.is_dir() and path != exported}
+    """The processes that have a chain, or a head that says they had one.
+
+    Heads that lie beside the chains are no chain, also when those in use are a copy from elsewhere.
+    """
+    there = {path.name for path in folder.glob("*") if path.is_dir() and not (path / heads.PUBLIC).exists()}
     return sorted(there | {path.stem for path in exported.glob("*.jsonl")})
 
 

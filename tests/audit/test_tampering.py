@@ -1,4 +1,7 @@
-"""What somebody with write access to the records can do to them, and that each of it is found."""
+"""What somebody with write access to the records can do to them, and that each of it is found.
+
+Who can write the heads beside the chains as well needs only cut both alike: that a copy elsewhere shows.
+"""
 
 import json
 import os
@@ -9,9 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from cli import arguments
+from cli.__main__ import run
+from cli.exits import Exit
 from radrag.audit import chain
 from radrag.audit.chain import Link
 from tests.audit.trails import faults, filled
+from tests.cli.screens import pipe
 
 Tampering = Callable[[Path, random.Random], None]
 
@@ -144,9 +151,26 @@ def change_a_head(folder: Path, chance: random.Random) -> None:
     path.write_text("".join(lines))
 
 
+def cut_back_chain_and_heads(folder: Path, chance: random.Random) -> None:
+    """To one and the same older head, and at times to the first, which vouches for the opening record."""
+    path = folder / "heads" / "gateway.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    left = lines[: chance.randrange(1, len(lines))]
+    path.write_bytes(b"".join(left))
+    rewritten(folder, lambda records: records[: json.loads(left[-1])["n"] + 1])
+
+
+def remove_chain_and_heads(folder: Path, chance: random.Random) -> None:
+    process = chance.choice(["gateway", "ingest"])
+    shutil.rmtree(folder / process)
+    (folder / "heads" / f"{process}.jsonl").unlink()
+
+
+# Those that the heads beside the chains cannot show.
+UNSEEN: list[Tampering] = [cut_back_chain_and_heads, remove_chain_and_heads]
 TAMPERINGS: list[Tampering] = [
-    edit_a_byte, edit_a_field, edit_and_seal_anew, remove, remove_and_seal_anew, swap_records, repeat,
-    cut_off_records, cut_off_bytes, replace_the_file, replace_file_and_heads, swap_files,
+    *UNSEEN, edit_a_byte, edit_a_field, edit_and_seal_anew, remove, remove_and_seal_anew, swap_records,
+    repeat, cut_off_records, cut_off_bytes, replace_the_file, replace_file_and_heads, swap_files,
     swap_files_and_heads, remove_the_chain, add_a_record, change_a_head,
 ]  # fmt: skip
 
@@ -159,15 +183,43 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_trail_nobody_touched_is_whole(whole: Path) -> None:
+@pytest.fixture(scope="module")
+def kept(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The heads as they were copied elsewhere, out of reach."""
+    return Path(shutil.copytree(whole / "heads", tmp_path_factory.mktemp("elsewhere") / "heads"))
+
+
+def test_a_trail_nobody_touched_is_whole(whole: Path, kept: Path) -> None:
     assert faults(whole) == []
+    assert faults(whole, kept) == []
 
 
 @pytest.mark.parametrize("number", range(100))
-def test_every_one_of_100_random_tamperings_is_found(whole: Path, tmp_path: Path, number: int) -> None:
+def test_every_one_of_100_random_tamperings_is_found(
+    whole: Path, kept: Path, tmp_path: Path, number: int
+) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(whole, copy)
     chance = random.Random(number)
     tampering = TAMPERINGS[number % len(TAMPERINGS)]
     tampering(copy, chance)
-    assert faults(copy), tampering.__name__
+    if tampering in UNSEEN:
+        assert faults(copy) == [], "it is found without the copy: say so where the copy is asked for"
+        assert faults(copy, kept), tampering.__name__
+    else:
+        assert faults(copy), tampering.__name__
+
+
+@pytest.mark.parametrize("tampering", UNSEEN)
+async def test_radrag_audit_verify_finds_by_the_copy_what_was_cut_with_its_heads(
+    tmp_path: Path, tampering: Tampering
+) -> None:
+    folder, copied = tmp_path / "audit", tmp_path / "elsewhere"
+    filled(folder, "gateway")
+    filled(folder, "ingest")
+    shutil.copytree(folder / "heads", copied)
+    words = arguments.parsed(["audit", "verify", "--heads", str(copied)])
+    environ = {"RADRAG_HOME": str(tmp_path)}
+    assert await run(words, pipe(), environ) == Exit.OK
+    tampering(folder, random.Random(1))
+    assert await run(words, pipe(), environ) == Exit.FAILURE

@@ -30,11 +30,12 @@ def filled(folder: Path, process: str = "gateway", records: int = 30, **other: o
             one.append({"method": "Generate", "code": "OK", "number": number}).result(10)
 
 
-def verify(folder: Path) -> dict[str, Report]:
-    key = heads.public_key(folder / "heads" / heads.PUBLIC)
-    found = chains(folder, folder / "heads")
-    return {process: checked(folder, folder / "heads", process, key) for process in found}
+def verify(folder: Path, kept: Path | None = None) -> dict[str, Report]:
+    """By the heads beside the chains, or by a copy of them that was kept elsewhere."""
+    signed = kept or folder / "heads"
+    key = heads.public_key(signed / heads.PUBLIC)
+    return {process: checked(folder, signed, process, key) for process in chains(folder, signed)}
 
 
-def faults(folder: Path) -> list[str]:
-    return [fault for report in verify(folder).values() for fault in report.faults]
+def faults(folder: Path, kept: Path | None = None) -> list[str]:
+    return [fault for report in verify(folder, kept).values() for fault in report.faults]
