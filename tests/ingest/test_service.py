@@ -84,11 +84,11 @@ async def test_two_people_are_needed_when_the_rule_says_so(tmp_path: Path) -> No
         assert parent.document.approved_by == "anna, uploader"
 
 
-async def parents_of(base: Knowledge, document_id: str) -> "object":
+async def parents_of(base: Knowledge, document_id: str, version: str = "") -> "object":
     from ingest.passage import passage_id
     from radrag.retrieval.v1 import retrieval_pb2
 
-    shown = await base.get(document_id)
+    shown = await base.get(document_id, version)
     named = [
         passage_id(document_id, shown.document.version, one.level, one.start, one.end) for one in shown.chunks
     ]
@@ -162,6 +162,25 @@ async def test_deleting_a_version_or_a_document_takes_it_out_of_catalogue_and_in
     assert await base.found("lens dose limit") == []
     assert await code(base.get("lens")) is grpc.StatusCode.NOT_FOUND
     assert await base.curation.indexed.all() == []
+
+
+async def test_deleting_one_version_leaves_the_document_and_every_chunk_of_its_other_versions(
+    base: Knowledge,
+) -> None:
+    """A version is the least that can be deleted: nothing less has a request."""
+    old = await base.all_the_way("lens", TEXT, valid_from="2026-01-01")
+    new = await base.all_the_way("lens", NEWER, valid_from="2026-11-01")
+    next_one = await base.submit("lens", NEWER.replace("fifteen", "ten"), valid_from="2027-01-01")
+    kept = [await base.get("lens", version) for version in (new, next_one)]
+    assert all(one.chunks for one in kept)
+    await base.stub.DeleteDocument(wire.DeleteDocumentRequest(document_id="lens", version=old))
+    for before in kept:
+        after = await base.get("lens", before.document.version)
+        assert (list(after.chunks), after.markdown) == (list(before.chunks), before.markdown)
+    assert {one.version for one in (await base.get("lens")).versions} == {new, next_one}
+    reply = await base.retrieval.GetParents(await parents_of(base, "lens", new))
+    assert "".join(one.parent.text for one in reply.parents).strip() == NEWER
+    assert {one.name for one in wire.DeleteDocumentRequest.DESCRIPTOR.fields} == {"document_id", "version"}
 
 
 async def test_a_file_that_cannot_be_read_fails_and_can_be_retried_and_deleted(base: Knowledge) -> None:
