@@ -133,8 +133,20 @@ def cost() -> str:
     return "\n".join(rows)
 
 
+def each(costs: dict[str, float]) -> str:
+    """A Markdown table: CPU of one request of each role."""
+    rows = (f"| {name} | {seconds * 1000:,.0f} |" for name, seconds in costs.items())
+    return "\n".join(["| | ms of one core |", "|---|---|", *rows])
+
+
+def tables() -> list[str]:
+    """What the last measurement comes to, as deploy/SCALING.md has it."""
+    costs = json.loads(RESULT.read_text(encoding="utf-8"))["cpu_seconds"]
+    return [each(costs), plan(costs), cost()]
+
+
 def main() -> None:
-    """Measures when asked to, and prints the plan and the cost."""
+    """Measures when asked to, and prints the tables."""
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--measure", action="store_true")
     given.add_argument("--requests", type=int, default=20)
@@ -142,8 +154,7 @@ def main() -> None:
     asked = given.parse_args()
     if asked.measure:
         record(RESULT, {"cpu_seconds": asyncio.run(measured(asked.port, asked.requests))})
-    print(plan(json.loads(RESULT.read_text(encoding="utf-8"))["cpu_seconds"]))
-    print(f"\n{cost()}")
+    print("\n\n".join(tables()))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The scale plan: servers from the queueing simulation, GPUs from what one answers."""
 
+import json
 import subprocess
 import sys
 import time
@@ -15,8 +16,12 @@ def test_gpus_are_enough_and_one_more() -> None:
     assert scaling.gpus(37)["reranker"] == 3
 
 
-def test_the_plan_has_the_cost_as_it_is_computed() -> None:
-    assert scaling.cost() in PLAN
+def test_the_plan_has_every_table_as_the_command_prints_it_and_says_when_it_was_measured() -> None:
+    for table in scaling.tables():
+        assert f"\n\n{table}\n\n" in PLAN, table
+    kept = json.loads(scaling.RESULT.read_text(encoding="utf-8"))
+    machine = kept["machine"]
+    assert f"measured {kept['at'][:10]}; {machine['processor']}, {machine['cores']} cores" in PLAN
 
 
 def test_a_role_that_costs_more_gets_more_servers() -> None:
