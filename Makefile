@@ -167,7 +167,7 @@ rules: environment ## Renew the Prometheus rules and the Grafana dashboards
 	@$(RUN) -m deploy.observability.dashboards
 
 rules-test: setup prometheus ## promtool, a test for every alert, and replayed faults
-	@$(RUN) -m pytest -q tests/deploy
+	@$(RUN) -m pytest -q tests/deploy/test_rules.py tests/deploy/test_observability_layer.py tests/deploy/test_replayed_faults.py
 
 prometheus:
 	@cli/prometheus.sh
