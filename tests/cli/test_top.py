@@ -1,6 +1,12 @@
 """`radrag top` reckons from two pages what a dashboard would show."""
 
+import json
 import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -8,12 +14,13 @@ import pytest
 from cli import arguments
 from cli.__main__ import run
 from cli.exits import Exit
-from cli.top import pages
+from cli.services import METRICS_ABOVE
+from cli.top import CLEAR, pages
 from cli.top_figures import INFINITE, figures, look, quantile
 from radrag import telemetry
 from radrag.settings import Settings
 from radrag.telemetry.reading import samples
-from tests.cli.screens import out, pipe
+from tests.cli.screens import out, pipe, screen
 
 PAGE = """
 radrag_requests_total{{method="a.v1.A/Search",code="OK"}} {ok}
@@ -68,9 +75,62 @@ async def test_it_reads_a_page_that_is_served(tmp_path: Path) -> None:
     telemetry.REQUESTS.labels("a.v1.Top/Test", "OK").inc()
     stop = telemetry.serve_metrics("127.0.0.1", port)
     try:
-        screen = pipe()
+        shown = pipe()
         environ = {"RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{port - 200}"}
-        assert await run(arguments.parsed(["top", "--once"]), screen, environ) == Exit.OK
+        assert await run(arguments.parsed(["top", "--once"]), shown, environ) == Exit.OK
     finally:
         stop()
-    assert "Top/Test" in out(screen)
+    assert "Top/Test" in out(shown)
+
+
+@contextmanager
+def scripted(*texts: str) -> Iterator[dict[str, str]]:
+    """Every process and model server at one page, which shows each text once and then nothing more."""
+    left = list(texts)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if left else 503)
+            self.end_headers()
+            self.wfile.write(left.pop(0).encode() if left else b"")
+
+        def log_message(self, *args: object) -> None:
+            """Says nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        processes = dict.fromkeys(("GATEWAY_ADDRESS", "RETRIEVAL_ADDRESS", "INGEST_ADDRESS"), -METRICS_ABOVE)
+        models = dict.fromkeys(("EMBEDDER_URL", "RERANKER_URL", "GENERATOR_URL"), -1)
+        try:
+            yield {
+                f"RADRAG_{name}": f"127.0.0.1:{server.server_port + more}"
+                for name, more in (processes | models).items()
+            }
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+async def test_the_live_view_shows_round_by_round_what_was_since_the_look_before() -> None:
+    began, shown = time.monotonic(), pipe()
+    with scripted(page(100, 10), page(140, 20), page(150, 20)) as environ:
+        words = arguments.parsed(["top", "--every", "0.05", "--json"])
+        assert await run(words, shown, environ) == Exit.UNAVAILABLE  # the page showed nothing more
+    took = time.monotonic() - began
+    one, other = map(json.loads, out(shown).splitlines())
+    assert [found["calls"][0]["not_ok"] for found in (one, other)] == [0.2, 0.0]
+    assert [[trouble["count"] for trouble in found["trouble"]] for found in (one, other)] == [[10], []]
+    for found, ended in ((one, 50), (other, 10)):
+        assert ended / took <= found["calls"][0]["rate"] <= ended / 0.05
+
+
+async def test_on_a_terminal_a_round_takes_the_place_of_the_one_before() -> None:
+    watched = screen()
+    with scripted(page(100, 10), page(140, 20), page(150, 20)) as environ:
+        await run(arguments.parsed(["top", "--every", "0.05"]), watched, environ)
+    before, one, other = out(watched).split(CLEAR)
+    assert before == ""
+    assert "20%" in one
+    assert "20%" not in other
+    assert one.startswith("the last ")
