@@ -38,7 +38,8 @@ def open_store(settings: Settings) -> Store:
         from retrieval.server_store import ServerStore, connect  # noqa: PLC0415
 
         client = connect(*_qdrant(settings, settings.qdrant_url))
-        return ServerStore(client, settings.qdrant_shards, settings.qdrant_replicas)
+        shards, replicas = settings.qdrant_shards, settings.qdrant_replicas
+        return ServerStore(client, shards, replicas, settings.vector_compression)
     return EdgeStore(settings.index_path / "edge", dense=Dense(settings.vector_compression))
 
 

@@ -1,7 +1,8 @@
 """The store on a Qdrant server or cluster: one collection per generation and topic, an alias per topic.
 
 Every write waits until it is applied; every query carries its own filter. With replicas, writes and reads are
-by majority, so that what was written is read.
+by majority, so that what was written is read. Compressed vectors lie in memory and the full ones on disk; the
+best are compared again with the full ones, so a score is always the full vectors' own.
 """
 
 import logging
@@ -17,6 +18,7 @@ from radrag import call
 from radrag.access.channels import Files
 from radrag.errors import Unavailable
 from retrieval.bm25 import SparseVector
+from retrieval.edge_terms import OVERSAMPLING
 from retrieval.store import (
     HIT_FIELDS,
     INTEGERS,
@@ -72,9 +74,15 @@ class ServerStore:
 
     kind = "server"
 
-    def __init__(self, client: AsyncQdrantClient, shards: int = 1, replicas: int = 1) -> None:
-        """`shards` and `replicas` count for collections made from now on."""
+    def __init__(
+        self, client: AsyncQdrantClient, shards: int = 1, replicas: int = 1, compression: str = "none"
+    ) -> None:
+        """They count for collections made from now on; `compression` is none, int8 or binary.
+
+        Earlier ones are searched by such vectors as they have; with none, by the full ones.
+        """
         self._client, self._shards, self._replicas = client, shards, replicas
+        self._compressed, self._params = _compressed(compression), _params(compression)
         self._consistency = models.ReadConsistencyType.MAJORITY if replicas > 1 else None
 
     async def create(self, collection: Collection, dimension: int) -> None:
@@ -88,12 +96,18 @@ class ServerStore:
     async def _create(self, name: str, dimension: int) -> None:
         await self._client.create_collection(
             name,
-            vectors_config={"dense": models.VectorParams(size=dimension, distance=models.Distance.COSINE)},
+            vectors_config={"dense": self._dense(dimension)},
+            quantization_config=self._compressed,
             sparse_vectors_config={"bm25": models.SparseVectorParams()},
             shard_number=self._shards,
             replication_factor=self._replicas,
             write_consistency_factor=self._replicas // 2 + 1,
         )
+
+    def _dense(self, dimension: int) -> models.VectorParams:
+        # Beside compressed ones in memory the full ones would make it more, not less.
+        on_disk = True if self._compressed else None
+        return models.VectorParams(size=dimension, distance=models.Distance.COSINE, on_disk=on_disk)
 
     async def write(self, collection: Collection, points: Sequence[Point]) -> None:
         """See Store."""
@@ -116,6 +130,7 @@ class ServerStore:
                 query=_sparse(query) if isinstance(query, SparseVector) else list(query),
                 using="bm25" if sparse else "dense",
                 query_filter=_filter(where),
+                search_params=None if sparse else self._params,
                 limit=limit,
                 with_payload=list(HIT_FIELDS),
                 consistency=self._consistency,
@@ -223,6 +238,24 @@ def _alias(collection: Collection) -> models.CreateAliasOperation:
             collection_name=_name(collection), alias_name=f"{PREFIX}{collection.topic}"
         )
     )
+
+
+def _compressed(compression: str) -> models.ScalarQuantization | models.BinaryQuantization | None:
+    if compression == "int8":
+        scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+        return models.ScalarQuantization(scalar=scalar)
+    if compression == "binary":
+        return models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True))
+    return None
+
+
+def _params(compression: str) -> models.SearchParams:
+    # A server pays no heed to them where a collection has no compressed vectors.
+    compressed = compression != "none"
+    again = models.QuantizationSearchParams(
+        ignore=not compressed, rescore=compressed, oversampling=OVERSAMPLING[compression]
+    )
+    return models.SearchParams(quantization=again)
 
 
 def _schema() -> list[tuple[str, models.PayloadSchemaType]]:

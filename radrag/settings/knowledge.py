@@ -20,8 +20,8 @@ class KnowledgeSettings:
     vector_compression: str = setting(
         "none",
         "retrieval",
-        "Copies of vectors that the edge store compares first: none, int8, or binary (for 1,000 numbers and "
-        "more); the best are compared in full.",
+        "Copies of vectors that are compared first: none, int8, or binary (for 1,000 numbers and more); the "
+        "best are compared in full. On a Qdrant server those of collections made from then on.",
     )
     versions_url: str = setting(
         "", "retrieval", "SQLAlchemy URL of the live-version table; empty: SQLite below index_path."

@@ -45,9 +45,10 @@ async def every_verb(store: ServerStore) -> None:
     await store.drop(PLACE)
 
 
-async def asked(replicas: int) -> list[tuple[str, Said]]:
+async def asked(replicas: int, compression: str = "none") -> list[tuple[str, Said]]:
     async with running() as server:
-        store = ServerStore(connect("http://127.0.0.1:1", grpc_port=server.port), shards=2, replicas=replicas)
+        client = connect("http://127.0.0.1:1", grpc_port=server.port)
+        store = ServerStore(client, 2, replicas, compression)
         await every_verb(store)
         await store.close()
     return server.asked
@@ -55,6 +56,9 @@ async def asked(replicas: int) -> list[tuple[str, Said]]:
 
 async def test_the_requests_are_the_golden_ones() -> None:
     found = {f"replicas {count}": await asked(count) for count in (1, 3)}
+    for compression in ("int8", "binary"):
+        said = await asked(1, compression)
+        found[compression] = [one for one in said if one not in found["replicas 1"]]
     text = json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     if os.environ.get("RADRAG_TEST_RENEW"):
         GOLDEN.parent.mkdir(exist_ok=True)
@@ -84,6 +88,29 @@ def test_the_golden_requests_are_right() -> None:
     assert (made["shard_number"], made["replication_factor"], made["write_consistency_factor"]) == (2, 3, 2)
     (moved,) = golden(3, "UpdateAliases")
     assert [list(one) for one in moved["actions"]] == [["delete_alias"], ["create_alias"], ["create_alias"]]
+
+
+@pytest.mark.parametrize(("compression", "oversampling"), [("int8", 2.0), ("binary", 4.0)])
+def test_compressed_vectors_change_two_requests_and_are_compared_again_in_full(
+    compression: str, oversampling: float
+) -> None:
+    (_, made), (method, searched) = json.loads(GOLDEN.read_text(encoding="utf-8"))[compression]
+    kept = {
+        "int8": {"scalar": {"type": "Int8", "always_ram": True}},
+        "binary": {"binary": {"always_ram": True}},
+    }
+    assert made["quantization_config"] == kept[compression]
+    assert made["vectors_config"]["params_map"]["map"]["dense"]["on_disk"] is True
+    again = {"ignore": False, "rescore": True, "oversampling": oversampling}
+    assert (method, searched["using"]) == ("Query", "dense")
+    assert searched["params"]["quantization"] == again
+
+
+def test_without_compression_none_is_made_and_what_a_collection_has_is_not_used() -> None:
+    (made,), (dense, sparse) = golden(1, "Create"), golden(1, "Query")
+    assert "quantization_config" not in made
+    assert dense["params"]["quantization"]["ignore"] is True
+    assert "params" not in sparse
 
 
 async def test_qdrant_is_asked_over_mutual_tls_with_its_key(tmp_path: Path) -> None:

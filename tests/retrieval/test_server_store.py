@@ -3,16 +3,25 @@
 from collections.abc import Awaitable, Callable
 from inspect import signature
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
+from radrag.settings import Settings
+from retrieval import server_store
+from retrieval.__main__ import open_store
 from retrieval.server_store import ServerStore
-from retrieval.store import INTEGERS, KEYWORDS, Collection
+from retrieval.store import INTEGERS, KEYWORDS, Collection, Payload, Point
 from tests.retrieval.making import made
 from tests.retrieval.running import TODAY, room
 
-pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Payload indexes have no effect", "ignore:Local mode performs exact"
+)
+
+
+HIT: Payload = {"edition": "e1", "passage_id": "p", "parent_id": "q", "start": 0, "end": 1}
 
 
 class Recorder:
@@ -104,3 +113,25 @@ async def test_one_replica_needs_no_majority(tmp_path: Path) -> None:
     recorder = await recorded(tmp_path, replicas=1)
     assert recorder.of("create_collection")[0]["write_consistency_factor"] == 1
     assert recorder.of("query_points")[0]["consistency"] is None
+
+
+async def test_a_collection_made_without_compression_goes_on_as_it_is(tmp_path: Path) -> None:
+    recorder = Recorder()
+    await ServerStore(recorder).create(Collection("g1", "safety"), 2)  # type: ignore[arg-type]
+    store = ServerStore(recorder, compression="int8")  # type: ignore[arg-type]
+    await store.create(Collection("g1", "safety"), 2)
+    await store.write(Collection("g1", "safety"), [Point(str(UUID(int=1)), HIT, dense=(1.0, 0.0))])
+    (found,) = await store.nearest(Collection("g1", "safety"), [1.0, 0.0], (), 1)
+    assert found.passage_id == "p"
+    (made,) = recorder.of("create_collection")
+    assert made["quantization_config"] is None
+
+
+async def test_the_settings_reach_the_collections(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = Recorder()
+    monkeypatch.setattr(server_store, "connect", lambda *_: recorder)
+    given = Settings(store="server", vector_compression="int8", qdrant_shards=6, qdrant_replicas=2)
+    await open_store(given).create(Collection("g1", "safety"), 2)
+    (made,) = recorder.of("create_collection")
+    assert isinstance(made["quantization_config"], models.ScalarQuantization)
+    assert (made["shard_number"], made["replication_factor"]) == (6, 2)

@@ -14,7 +14,9 @@ from retrieval.edge_store import EdgeStore
 from retrieval.server_store import ServerStore, connect
 from retrieval.store import Above, Among, AtMost, Collection, Point, Store
 
-pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Payload indexes have no effect", "ignore:Local mode performs exact"
+)
 LIVE = os.environ.get("RADRAG_TEST_QDRANT_URL", "")
 HERE = Collection("g1", "safety")
 
