@@ -5,8 +5,9 @@ Where a server has a CA for clients, every client must show a certificate of it 
 
 import ssl
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import grpc
 from cryptography import x509
@@ -16,65 +17,75 @@ from radrag import telemetry
 from radrag.access.channels import Files
 from radrag.settings import SettingError
 
+T = TypeVar("T")
 log = telemetry.logs.get(__name__)
 
 
 @dataclass
-class Watched:
-    """A server's configuration from files; asked by gRPC at every handshake."""
+class Watched(Generic[T]):
+    """What `make` makes of a server's files, made again when they have changed."""
 
     files: Files
+    make: Callable[[Files], T]
+    _made: tuple[T, float] | None = None
     _stamps: tuple[int, ...] = ()
     _one: threading.Lock = field(default_factory=threading.Lock)
 
-    def fetch(self) -> grpc.ServerCertificateConfiguration | None:
-        """The configuration when it is another one than last time; None to go on with that one.
+    def now(self) -> tuple[T, float] | None:
+        """The latest that could be made, and when its certificate ends; None while there was none.
 
         Never raises: a half-written renewal must not keep callers out.
         """
         with self._one:
             try:
-                stamps = self.files.stamps()
-                if stamps == self._stamps:
-                    return None
-                self._stamps = stamps
-                return configuration(self.files)
-            except (OSError, ValueError) as error:
+                if (stamps := self.files.stamps()) != self._stamps:
+                    self._stamps = stamps  # one attempt a change
+                    self._made = self.make(self.files), _end(self.files)
+            except (OSError, ValueError, TypeError) as error:
                 log.error("the TLS files cannot be used", error=type(error).__name__)
-                return None
+            return self._made
+
+    def first(self, listener: str) -> T:
+        """The first one; from now on the end of what `listener` shows is measured. Raises SettingError."""
+        found = self.now()
+        if found is None:
+            named = "RADRAG_TLS_CERT_FILE, RADRAG_TLS_KEY_FILE"
+            raise SettingError(f"{named}: unusable: {self.files.certificate}")
+        # The files are looked at whenever it is read: else a renewal would go unseen where nobody calls.
+        telemetry.CERTIFICATE_EXPIRY.labels(listener).set_function(lambda: (self.now() or found)[1])
+        return found[0]
 
 
 def server_credentials(files: Files) -> grpc.ServerCredentials:
     """Credentials that follow the files. Raises SettingError when they cannot be used now."""
-    watched = Watched(files)
-    first = watched.fetch()
-    if first is None:
-        raise SettingError(f"RADRAG_TLS_CERT_FILE, RADRAG_TLS_KEY_FILE: unusable: {files.certificate}")
+    watched = Watched(files, configuration)
+    first = shown = watched.first("grpc")
+
+    def fetch() -> grpc.ServerCertificateConfiguration | None:
+        """Asked at every handshake: the configuration when it is another one, None to go on with that one."""
+        nonlocal shown
+        latest = watched.now()
+        if latest is None or latest[0] is shown:
+            return None
+        shown = latest[0]
+        return shown
+
     return grpc.dynamic_ssl_server_credentials(
         first,
-        watched.fetch,  # type: ignore[arg-type]  # the stubs do not know None
+        fetch,  # type: ignore[arg-type]  # the stubs do not know None
         require_client_authentication=files.authority is not None,
     )
 
 
 def http_context(files: Files) -> ssl.SSLContext:
     """TLS of an HTTP server that follows the files. Raises SettingError when they cannot be used now."""
-    try:
-        latest, seen = _context(files), files.stamps()
-    except (OSError, ValueError, TypeError) as error:
-        raise SettingError(f"RADRAG_TLS_CERT_FILE, RADRAG_TLS_KEY_FILE: {type(error).__name__}") from None
+    watched = Watched(files, _context)
+    first = watched.first("http")
 
     def renewed(connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:
-        nonlocal latest, seen
-        try:
-            if (stamps := files.stamps()) != seen:
-                seen = stamps  # one attempt a change
-                latest = _context(files)
-        except (OSError, ValueError, TypeError) as error:
-            log.error("the TLS files cannot be used", error=type(error).__name__)
-        connection.context = latest
+        latest = watched.now()
+        connection.context = latest[0] if latest else first
 
-    first = latest
     first.sni_callback = renewed  # asked at every handshake, with a name or without
     return first
 
@@ -110,3 +121,9 @@ def _check_pair(chain: bytes, key: bytes) -> None:
     own = load_pem_private_key(key, None).public_key()
     if own != x509.load_pem_x509_certificate(chain).public_key():
         raise ValueError("the key is not the certificate's")
+
+
+def _end(files: Files) -> float:
+    """When the first ends of the certificate and those it comes with. Raises OSError, ValueError."""
+    chain = files.read()[0] or b""
+    return min(one.not_valid_after_utc.timestamp() for one in x509.load_pem_x509_certificates(chain))

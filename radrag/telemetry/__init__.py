@@ -11,6 +11,7 @@ from radrag.telemetry import logs
 from radrag.telemetry.lag import watch_event_loop
 from radrag.telemetry.metrics import (
     AUDIT_RECORDS,
+    CERTIFICATE_EXPIRY,
     CITATIONS,
     DEGRADED,
     DOCUMENTS,
@@ -50,6 +51,7 @@ from radrag.telemetry.traces import (
 
 __all__ = [
     "AUDIT_RECORDS",
+    "CERTIFICATE_EXPIRY",
     "CITATIONS",
     "DEGRADED",
     "DOCUMENTS",

@@ -81,13 +81,18 @@ AUDIT_RECORDS = Counter(
 EVENT_LOOP_LAG = Histogram(
     "radrag_event_loop_lag_seconds", "How much too late the event loop woke a sleeper.", buckets=LAG_SECONDS
 )
+CERTIFICATE_EXPIRY = Gauge(
+    "radrag_certificate_expiry_timestamp_seconds",
+    "When the certificate ends that the next caller is shown, or one of its chain; none without TLS.",
+    ["listener"],
+)
 BUILD_INFO = Gauge("radrag_build_info", "1, with what is running as labels.", ["version", "python"])
 MODEL_INFO = Gauge(
     "radrag_model_info", "1 for the model behind each role, as its server names it.",
     ["role", "model", "weights_sha256"],
 )  # fmt: skip
 
-EVERYWHERE = (REQUESTS, REQUEST_DURATION, IN_FLIGHT, REJECTED, EVENT_LOOP_LAG, BUILD_INFO)
+EVERYWHERE = (REQUESTS, REQUEST_DURATION, IN_FLIGHT, REJECTED, EVENT_LOOP_LAG, BUILD_INFO, CERTIFICATE_EXPIRY)
 PROCESSES: Mapping[str, tuple[MetricWrapperBase, ...]] = {
     "gateway": (
         *EVERYWHERE, STAGE_DURATION, TIME_TO_FIRST_TOKEN, GENERATED_TOKENS, OUTCOMES, DEGRADED, WARNINGS,

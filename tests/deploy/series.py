@@ -64,6 +64,10 @@ def event_loop_lag(seconds: float) -> Series:
     return histogram("radrag_event_loop_lag_seconds", labels, seconds, (0.01, 0.5, 1.0), 240)
 
 
+CERTIFICATE = (
+    'radrag_certificate_expiry_timestamp_seconds{job="gateway",instance="gateway:1",listener="grpc"}'
+)
+PROBED = 'probe_ssl_earliest_cert_expiry{job="certificates",instance="radrag.example:443"}'
 OTHER_PROCESSES: Series = {
     **{f'up{{job="{job}",instance="{job}:1"}}': constant(1) for job in ("retrieval", "ingest", "triton")},
     'radrag_documents{state="published"}': constant(42),
@@ -72,7 +76,8 @@ OTHER_PROCESSES: Series = {
     "radrag_index_documents": constant(42),
     'radrag_documents_expiring{days="30"}': constant(0),
     'nv_inference_pending_request_count{model="extractive",version="1"}': constant(1),
-    'probe_ssl_earliest_cert_expiry{instance="radrag.example:443"}': constant(90 * 86_400),
+    CERTIFICATE: constant(90 * 86_400),
+    PROBED: constant(90 * 86_400),
 }
 GATEWAY: Series = {
     'up{job="gateway",instance="gateway:1"}': constant(1),

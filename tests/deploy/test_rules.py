@@ -12,8 +12,10 @@ from cli import arguments, evaluate
 from cli.places import ROOT
 from deploy.observability import rules
 from tests.deploy.series import (
+    CERTIFICATE,
     HEALTHY,
     MINUTES,
+    PROBED,
     Series,
     constant,
     counting,
@@ -94,7 +96,7 @@ FAULTS: Mapping[str, tuple[Series, Mapping[str, int]]] = {
         {"RadragDocumentsExpire": 1},
     ),
     "RadragCertificateExpires": (
-        {'probe_ssl_earliest_cert_expiry{instance="radrag.example:443"}': constant(10 * 86_400)},
+        {CERTIFICATE: constant(10 * 86_400)},
         {"RadragCertificateExpires": 1},
     ),
     "RadragEventLoopLags": (
@@ -127,6 +129,14 @@ def test_a_healthy_service_wakes_nobody(tmp_path: Path) -> None:
 def test_an_alert_fires_on_its_fault_and_no_other_does(tmp_path: Path, alert: str) -> None:
     changes, expected = FAULTS[alert]
     fire(tmp_path, {**HEALTHY, **changes}, expected)
+
+
+def test_a_certificate_that_ends_before_the_gateway_is_noticed_where_it_is_probed(tmp_path: Path) -> None:
+    fire(tmp_path, {**HEALTHY, PROBED: constant(10 * 86_400)}, {"RadragCertificateExpires": 1})
+
+
+def test_a_service_without_tls_has_no_certificate_that_ends(tmp_path: Path) -> None:
+    fire(tmp_path, {name: one for name, one in HEALTHY.items() if name not in {CERTIFICATE, PROBED}}, {})
 
 
 def test_fallen_rerank_scores_are_noticed_against_the_day_before(tmp_path: Path) -> None:

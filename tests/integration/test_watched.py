@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import yaml
@@ -19,7 +20,8 @@ from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.errors import InvalidArgument
 from radrag.telemetry import metrics, reading
-from tests.integration.conftest import Stack, free_port
+from tests.access.authority import Authority
+from tests.integration.conftest import Stack, free_port, made, started
 from tests.prometheus import Prometheus, prometheus
 
 ANSWERED = "What is the yearly occupational limit for the eye lens under ICRP since 2011?"
@@ -40,6 +42,7 @@ TABLE: Mapping[str, set[str]] = {
     "radrag_rejected_total": {"gateway", "retrieval", "ingest"},
     "radrag_event_loop_lag_seconds": {"gateway", "retrieval", "ingest"},
     "radrag_build_info": {"gateway", "retrieval", "ingest"},
+    "radrag_certificate_expiry_timestamp_seconds": set(),
     "radrag_stage_duration_seconds": {"gateway", "retrieval"},
     "radrag_time_to_first_token_seconds": {"gateway"},
     "radrag_generated_tokens_total": {"gateway"},
@@ -90,9 +93,11 @@ def watched(light: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         "triton": f"{host}:{port + 1}",
     }
     folder = tmp_path_factory.mktemp("prometheus")
+    secured = over_tls(light, folder)
+    targets["secured"] = metrics_of(secured.retrieval)
     hurried = folder / "rules.yaml"
     hurried.write_text(rules.RULES.read_text(encoding="utf-8").replace("interval: 30s", "interval: 1s"))
-    with prometheus(folder, free_port(), targets, hurried) as server:
+    with started(secured.environ, "retrieval"), prometheus(folder, free_port(), targets, hurried) as server:
         for job in targets:
             server.wait(f'up{{job="{job}"}} == 1')
         asyncio.run(traffic(light.gateway))
@@ -101,6 +106,18 @@ def watched(light: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         server.wait('rate(radrag_outcomes_total{outcome="ANSWERED"}[5m]) > 0')
         time.sleep(3)
         yield Watched(server, targets)
+
+
+def over_tls(light: Stack, folder: Path) -> Stack:
+    """Settings of another retrieval service, empty, whose certificate ends in ten days."""
+    files = Authority(folder / "authority").files("retrieval", days=10)
+    ours = {
+        "RADRAG_HOME": str(folder / "secured"),
+        "RADRAG_RETRIEVAL_ADDRESS": f"127.0.0.1:{free_port()}",
+        "RADRAG_TLS_CERT_FILE": str(files.certificate),
+        "RADRAG_TLS_KEY_FILE": str(files.key),
+    }
+    return made({**light.environ, **ours})
 
 
 async def traffic(address: str) -> None:
@@ -128,6 +145,16 @@ def test_a_process_serves_its_metrics_and_no_others(watched: Watched, process: s
     allowed = {name for name, processes in NOT_YET.items() if process in processes}
     assert expected <= ours <= expected | allowed
     assert {"process_cpu_seconds_total", "process_resident_memory_bytes"} <= found
+
+
+def test_a_certificate_that_ends_soon_is_seen_on_its_own_process(watched: Watched) -> None:
+    """It is pending for an hour before it fires; nothing but the process and the shipped rules is needed."""
+    left = "(radrag_certificate_expiry_timestamp_seconds - time()) / 86400"
+    (found,) = watched.prometheus.query(left)
+    assert (found["metric"]["job"], found["metric"]["listener"]) == ("secured", "grpc")
+    assert 9 < float(found["value"][1]) <= 10
+    (alert,) = watched.prometheus.wait('ALERTS{alertname="RadragCertificateExpires",alertstate="pending"}')
+    assert alert["metric"]["job"] == "secured"
 
 
 def test_the_table_names_every_metric_there_is() -> None:
