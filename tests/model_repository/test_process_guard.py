@@ -65,7 +65,7 @@ async def test_a_real_server_ends_when_a_models_process_is_killed(tmp_path: Path
     server = TritonServer(Child("triton", tmp_path), ("lexical_late_interaction",), free_grpc_port())
     await server.start(seconds=300)
     try:
-        for pid in processes("lexical_late_interaction/1/model.py"):
+        for pid in processes(server, "lexical_late_interaction/1/model.py"):
             os.kill(pid, signal.SIGKILL)
         began = time.monotonic()
         while server.child.running():
@@ -78,14 +78,15 @@ async def test_a_real_server_ends_when_a_models_process_is_killed(tmp_path: Path
         await server.stop()
 
 
-def processes(program: str) -> list[int]:
-    """Those of this test's Triton that run the program: Triton is a child of this process."""
+def processes(server: TritonServer, program: str) -> list[int]:
+    """Those of this server that run the program; another test's Triton may run it too."""
+    running = server.child.running()
+    assert running
     found = []
     for line in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            status = (line.parent / "stat").read_text().rpartition(")")[2].split()
-            parent = Path(f"/proc/{status[1]}/stat").read_text().rpartition(")")[2].split()
-            if program in line.read_text() and int(parent[1]) == os.getpid():
+            parent = int((line.parent / "stat").read_text().rpartition(")")[2].split()[1])
+            if program in line.read_text() and parent == running.pid:
                 found.append(int(line.parent.name))
         except OSError:
             continue
