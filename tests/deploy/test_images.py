@@ -76,6 +76,12 @@ def test_ingest_reads_documents_and_has_no_torch() -> None:
     assert not (HEAVY - {"docling-slim", "docling-core"}) & found.keys()
 
 
+def test_every_target_with_a_step_to_run_has_a_build_test() -> None:
+    for file in ("Makefile", "deploy/README.md"):
+        (asked,) = re.findall(r'RADRAG_TEST_IMAGES="([^"]+)"', (ROOT / file).read_text(encoding="utf-8"))
+        assert set(asked.split()) == {one for one in TARGETS if FILE.commands(one)}, file
+
+
 def test_ocr_packages_are_those_of_set_up() -> None:
     wanted = {"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-rus"}
     assert wanted <= set(" ".join(FILE.commands("ingest")).split())
