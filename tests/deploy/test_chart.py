@@ -241,6 +241,18 @@ def test_the_rules_are_those_that_prometheus_loads_elsewhere() -> None:
     assert all((ROOT / one["annotations"]["runbook"]).is_file() for one in alerts)
 
 
+def test_a_runbook_is_a_url_where_the_values_say_what_its_path_is_below() -> None:
+    base = "https://git.example/radrag/blob/main/"
+    done = chart.template("--values", str(GPU), "--set", f"monitoring.runbookBase={base}")
+    (rule,) = (one for one in yaml.safe_load_all(done.stdout) if one and one["kind"] == "PrometheusRule")
+    alerts = [one for group in rule["spec"]["groups"] for one in group["rules"] if "alert" in one]
+    assert alerts
+    for one in alerts:
+        before, path = one["annotations"]["runbook"].split(base)
+        assert not before
+        assert (ROOT / path).is_file()
+
+
 def test_jobs_are_called_as_rules_and_boards_call_them() -> None:
     (monitor,) = chart.of_kind(GPU, "ServiceMonitor").values()
     label = monitor["spec"]["jobLabel"]
