@@ -5,13 +5,17 @@ Runs where PyTorch is: in the model servers' environment (`make test-torch`).
 
 # ruff: noqa: E402 - what follows needs PyTorch
 
+import asyncio
 import json
 import math
 import shutil
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,10 +32,15 @@ from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 from weights_manifest import Refused
 
 from cli.model_environment import MODEL_REPOSITORY
+from cli.process import Child
+from cli.triton_server import TritonServer
+from tests.conftest import free_grpc_port
 from tests.model_repository.tiny_bundles import tiny_bundle
+from tests.model_repository.tiny_repository import TinyRepository
 
 # Small, so that a long document is cut without a long run.
 CONTEXT = 512
+MOST_PAIRS = 256  # of a request: max_batch_size in config.pbtxt
 QUESTION = "Какая доза при КТ грудной клетки?"
 PASSAGES = [
     "Доза при КТ грудной клетки около 5 мЗв.",
@@ -251,6 +260,61 @@ def test_questions_that_have_one_passage_each_share_a_pass(folder: Path, prompts
     found = reranker.rerank([(f"Доза {number}?", PASSAGES[0]) for number in range(5)])
     assert passes == [5]
     assert scores(found) == pytest.approx(alone, abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_big_request_is_answered_in_passes_that_keep_to_the_budget(
+    folder: Path, prompts: Prompts, share: bool
+) -> None:
+    """The most that Triton hands over, with a long question: memory is bounded by `pass_tokens`."""
+    reranker, longest = Reranker.load(folder, Place("cpu"), prompts), 1000
+    reranker.share, reranker.budget = share, longest
+    question = "Какая доза при КТ? " * 20
+    alone = [score(reranker.rerank([(question, passage)])[0]) for passage in PASSAGES]
+    forward, sizes = reranker._forward, []
+
+    def counted(rows: Sequence[Sequence[int]], keys: Any) -> list[float]:
+        past = keys[0][0].shape[2] if keys else 0
+        sizes.append(len(rows) * (past + max(map(len, rows))))
+        return list(forward(rows, keys))
+
+    reranker._forward = counted
+    found = scores(reranker.rerank(pairs(PASSAGES * (MOST_PAIRS // len(PASSAGES)), question)))
+    assert (len(found), len(sizes) > 100, max(sizes) <= longest) == (MOST_PAIRS, True, True)
+    assert found[-len(PASSAGES) :] == pytest.approx(alone, abs=1e-4)
+
+
+def test_more_pairs_than_the_limit_are_refused_as_a_whole_by_a_message_that_names_it(tmp_path: Path) -> None:
+    """By Triton, on the wire, before the model sees them; the next request is answered."""
+    repository, bundle = TinyRepository(tmp_path), tiny_bundle("qwen3_reranker")
+    repository.add("qwen3_reranker", "qwen3_reranker", bundle, {"context": str(CONTEXT)})
+    repository.pinned("qwen3_reranker", bundle)
+    server = TritonServer(
+        Child("triton", tmp_path), ("qwen3_reranker",), free_grpc_port(), repository=repository.models
+    )
+    asyncio.run(server.start(seconds=300))
+    try:
+        status, reply = asked(server, MOST_PAIRS + 1)
+        assert status == 400
+        assert f"batch-size must be <= {MOST_PAIRS} for 'qwen3_reranker'" in reply
+        assert asked(server, 2)[0] == 200
+    finally:
+        asyncio.run(server.stop())
+
+
+def asked(server: TritonServer, pairs: int) -> tuple[int, str]:
+    """The HTTP status and the reply to so many pairs; gRPC's INVALID_ARGUMENT is 400 here."""
+    texts = {"QUERY": "Доза?", "PASSAGE": "5 мЗв"}
+    rows = [
+        {"name": name, "datatype": "BYTES", "shape": [pairs, 1], "data": [text] * pairs}
+        for name, text in texts.items()
+    ]
+    url, body = f"http://{server.http}/v2/models/qwen3_reranker/infer", json.dumps({"inputs": rows})
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body.encode()), timeout=60) as reply:
+            return int(reply.status), reply.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
 
 
 def test_a_head_that_is_missing_is_not_filled_with_random_numbers(

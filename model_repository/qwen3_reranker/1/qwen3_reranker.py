@@ -91,7 +91,8 @@ class Reranker:
             chosen = [rows[index] for index in group]
             keys = self._question(chosen) if shared else []
             skip = chosen[0].shared if keys else 0
-            for part in passes([len(row.ids) - skip for row in chosen], self.budget):
+            # Whole lengths, since each row of a pass has its own copy of the question's keys.
+            for part in passes([len(row.ids) for row in chosen], self.budget):
                 ids = [chosen[at].ids[skip:] for at in part]
                 margins = halved(
                     lambda some: self._forward(some, keys),  # noqa: B023
