@@ -64,6 +64,12 @@ TABLE: Mapping[str, set[str]] = {
     "radrag_ingest_reader_resident_bytes": {"ingest"},
 }
 
+RULES = [
+    rule
+    for group in yaml.safe_load(rules.RULES.read_text(encoding="utf-8"))["groups"]
+    for rule in group["rules"]
+]
+
 
 @dataclass(frozen=True)
 class Watched:
@@ -191,8 +197,7 @@ def test_every_panel_shows_something_or_says_why_not(watched: Watched, board: st
 def test_every_metric_that_boards_and_alerts_name_is_scraped(watched: Watched) -> None:
     """A query whose metric has another name is as silent as one for which all is well."""
     known = set(watched.prometheus.ask("label/__name__/values"))
-    written = yaml.safe_load(rules.RULES.read_text(encoding="utf-8"))
-    asked = [rule["expr"] for group in written["groups"] for rule in group["rules"]]
+    asked = [rule["expr"] for rule in RULES]
     asked += [query.expr for _, panel in PANELS for query in panel.queries]
     named = {name for text in asked for name in re.findall(r"\b(?:radrag|nv|process|probe)_\w+", text)}
     unknown = {name for name in named if name not in known and not ELSEWHERE.fullmatch(name)}
@@ -202,11 +207,21 @@ def test_every_metric_that_boards_and_alerts_name_is_scraped(watched: Watched) -
 def test_every_rule_is_evaluated_and_no_alert_fires(watched: Watched) -> None:
     groups = watched.prometheus.ask("rules")["groups"]
     found = [rule for group in groups for rule in group["rules"]]
-    written = yaml.safe_load(rules.RULES.read_text(encoding="utf-8"))
-    assert len(found) == sum(len(group["rules"]) for group in written["groups"])
+    assert len(found) == len(RULES)
     assert [rule["name"] for rule in found if rule["health"] != "ok"] == []
     assert [rule["name"] for rule in found if rule.get("state") == "firing"] == []
-    assert watched.prometheus.query('radrag:bad_ratio:5m{slo="availability"}')[0]["value"][1] == "0"
+
+
+def test_every_recording_rule_has_a_value(watched: Watched) -> None:
+    """All of them, windows of days included: a window is as long as what there is of it."""
+    for rule in (one for one in RULES if "record" in one):
+        name, slo = rule["record"], rule["labels"]["slo"]
+        (found,) = watched.prometheus.query(f'{name}{{slo="{slo}"}}')
+        share = float(found["value"][1])
+        if name == "radrag:objective":
+            assert 0.9 < share < 1
+        else:
+            assert share == 0 if slo == "availability" else 0 <= share <= 1
 
 
 def test_catalogue_and_index_agree(watched: Watched) -> None:
