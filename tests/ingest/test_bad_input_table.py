@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -22,18 +22,22 @@ from ingest.document import Document, Metadata, PageRecord, Parsed
 from ingest.html.page import parse_html
 from ingest.letters import unmixed
 from ingest.load import Source, source_of
+from ingest.manifest import Item
 from ingest.markdown import parse_text
 from ingest.ocr.engines import chain_of
 from ingest.ocr.tesseract import Tesseract
 from ingest.page_counts import counted
 from ingest.parse import parser
 from ingest.passage import passage_id
+from ingest.pipeline import run
 from ingest.reader import Care, Reader
 from ingest.reading import Reading
+from ingest.review import Desk
 from ingest.textlayer import TextLayer
 from radrag.errors import InvalidArgument
 from radrag.knowledge.v1 import knowledge_pb2 as wire
 from tests.ingest import files
+from tests.ingest.fake_vision import chat, serving
 from tests.ingest.knowledge import knowledge
 from tests.ingest.test_chunk import COUNTER, LIMITS
 from tests.ingest.test_ocr import picture_pdf
@@ -205,19 +209,53 @@ async def test_12_text_that_returns_is_indexed_as_often_as_it_stands_there() -> 
     assert len(ids) == len(pieces)
 
 
-# The options of reading at other values than their defaults. Those of engines whose weights or servers are
-# not here: test_ocr.py, test_vision.py and test_docling_models.py.
-OPTIONS = {"languages": ("eng", "rus"), "least_confidence": 0.5, "page_seconds": 60.0, "window": 1}
-ELSEWHERE = {
-    "engines", "easyocr_models", "vision_url", "vision_model", "vision_prompt", "vision_api_key_file",
-    "artifacts", "layout_url",
+# The options of reading at other values than their defaults, a pass each. Those of engines whose weights are
+# not here, and of Docling's own models: test_ocr.py and test_docling_models.py.
+OPTIONS: dict[str, object] = {
+    "languages": ("eng", "rus"), "least_confidence": 0.5, "page_seconds": 60.0, "window": 1,
 }  # fmt: skip
+SEEN = {"engines", "vision_url", "vision_model", "vision_prompt", "vision_api_key_file"}
+ELSEWHERE = {"easyocr_models", "artifacts", "layout_url"}
+SCANNED = "При подозрении на патологию средостения\nпоказана компьютерная томография."
 
 
-async def test_13_with_every_option_a_table_stays_a_table() -> None:
-    assert {one.name for one in fields(Reading)} == set(OPTIONS) | ELSEWHERE
-    async with Reader(reading=Reading(**OPTIONS)) as reader:  # type: ignore[arg-type]
-        assert (await read(reader, files.merged_pdf([TABLED, TABLED]))).markdown.count(TABLE) == 2
+async def test_13_no_option_of_reading_is_without_a_pass_of_its_own() -> None:
+    assert {one.name for one in fields(Reading)} == set(OPTIONS) | SEEN | ELSEWHERE
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+async def test_13_with_each_option_tables_and_scans_are_published_and_found(
+    option: str, tmp_path: Path
+) -> None:
+    given = {option: OPTIONS[option]}
+    assert given[option] != getattr(Reading(), option)
+    await published_with(Reading(**given), tmp_path, SCANNED.replace("\n", " "))  # type: ignore[arg-type]
+
+
+async def test_13_with_a_vision_model_tables_and_scans_are_published_and_found(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("secret\n")
+    with serving() as server:
+        server.reply = (200, chat("Исследование выполняют натощак."), 0.0)
+        reading = Reading(("vision",), vision_url=server.url, vision_model="m", vision_prompt="Read.")
+        reading = replace(reading, vision_api_key_file=str(tmp_path / "key"))
+        await published_with(reading, tmp_path, "Исследование выполняют натощак.")
+    assert server.asked[0]["messages"][0]["content"][1]["text"] == "Read."
+    assert "Bearer secret" in server.headers[0].values()
+
+
+async def published_with(reading: Reading, folder: Path, said: str) -> None:
+    """A batch of one file, a page with a table and a scanned one, read so; both are found by a search."""
+    (folder / "file.pdf").write_bytes(files.merged_pdf([TABLED, scanned(SCANNED)]))
+    item = Item(folder / "file.pdf", "file.pdf", Metadata("file", topic="safety"))
+    async with knowledge(folder) as base, Reader(reading=reading) as reader:
+        desk = Desk(base.catalogue, "expert", approves=True)
+        stages = replace(base.parts.pipeline, parse=parser(reader.parse), review=desk.review)
+        (result,) = (await run([item], stages, lambda event: None)).results
+        assert (result.outcome, result.reason) == ("published", "")
+        text = (await base.get("file")).markdown
+        assert text.count(TABLE) == 1
+        assert said in text
+        assert await base.found("Печень") == await base.found(said) == [result.version]
 
 
 async def test_14_a_job_has_succeeded_only_when_a_search_finds_the_text(tmp_path: Path) -> None:
