@@ -1,4 +1,7 @@
-"""A stream of messages as server-sent events: one event a message, its JSON as data, its kind as name."""
+"""A stream of messages as server-sent events: one event a message, its JSON as data, its kind as name.
+
+A call that breaks off between two messages ends with one more event, `error`, whose data is its problem.
+"""
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator

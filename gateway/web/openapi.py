@@ -167,6 +167,9 @@ def _told(route: Route, schemas: Schemas) -> str:
     if route.streamed:
         frame = route.streamed.method.output_type.full_name
         told += f"\n\nAccept: text/event-stream: {said(route.streamed)} The data of each event is a {frame}."
+        told += (
+            " A call that breaks off after its first event ends with `event: error`, whose data is a Problem."
+        )
     return told.strip()
 
 
