@@ -76,11 +76,11 @@ def keys(folder: Path, **callers: dict[str, object]) -> tuple[Path, dict[str, st
 
 @asynccontextmanager
 async def served(
-    pipeline: Pipeline, callers: Path | None = None, limits: Limits = LIMITS
+    pipeline: Pipeline, callers: Path | None = None, limits: Limits = LIMITS, ingest: str = ""
 ) -> AsyncIterator[str]:
     """The URL of a real HTTP server before a service over this pipeline, for everybody or for `callers`."""
     settings = Settings(
-        http_address="127.0.0.1:0", ingest_address="",
+        http_address="127.0.0.1:0", ingest_address=ingest,
         insecure_dev=callers is None, callers_file=str(callers or ""),
     )  # fmt: skip
     access = Access(Known(callers=file.Callers(callers)) if callers else Anyone())

@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +16,31 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import Message
+from grpc import aio
 from prometheus_client import REGISTRY
 from starlette.requests import Request
 
+from gateway import http
 from gateway.web import app, calls, openapi
 from gateway.web.routes import ROUTES
+from ingest.service import KnowledgeService
+from ingest.service_uploads import Uploads
+from radrag import serving
 from radrag.access.callers import Callers
 from radrag.access.identity import Known
+from radrag.access.opening import Access
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.errors import InvalidArgument
+from radrag.knowledge.v1.knowledge_pb2_grpc import add_KnowledgeServiceServicer_to_server
 from radrag.triton import Piece
 from tests.gateway.channel import QUESTION, without
 from tests.gateway.fakes import ANSWER, down, no_generator, saying
 from tests.gateway.web.asking import asking, keys, served
 from tests.gateway.web.steady import frames, steady
+from tests.ingest.knowledge import knowledge
 
 EVENTS = {"Accept": "text/event-stream"}
+NAMED = {"document_id": "nowhere", "version": "0" * 16, "decision": "DECISION_APPROVE", "job_id": "nowhere"}
 
 
 @pytest.mark.parametrize(
@@ -172,6 +182,53 @@ async def test_callers_are_known_as_they_are_over_grpc(tmp_path: Path) -> None:
         assert await status({"Authorization": "Bearer " + "a" * 9000}) == (400, "INVALID_ARGUMENT")
 
 
+async def test_documents_are_for_curators_over_http_too(tmp_path: Path) -> None:
+    """Nobody is 401 and a reader 403 at every path of theirs; a curator hears the service itself."""
+    path, made = keys(
+        tmp_path, reader={"roles": ["reader"]}, curator={"roles": ["curator"]}, admin={"roles": ["admin"]}
+    )
+    theirs = [route for route in ROUTES if route.rpc.service == http.KNOWLEDGE]
+    fields = {route.path: route.rpc.request.DESCRIPTOR.fields_by_name.keys() for route in theirs}
+    bodies = {one: {name: NAMED[name] for name in NAMED.keys() & names} for one, names in fields.items()}
+    assert len(bodies) == 8
+    async with (
+        curated(tmp_path, path) as address,
+        served(without(), path, ingest=address) as url,
+        httpx.AsyncClient(base_url=url) as client,
+    ):
+
+        async def told(path: str, who: str) -> tuple[int, str]:
+            shown = {"Authorization": f"Bearer {made[who]}"} if who else {}
+            reply = await client.post(path, json=bodies[path], headers=shown)
+            return reply.status_code, str(reply.json().get("reason", ""))
+
+        for one in bodies:
+            assert await told(one, "") == (401, "NO_CREDENTIAL")
+            assert await told(one, "reader") == (403, "ROLE_MISSING")
+            allowed = (200, "") if one == "/v1/documents/list" else (404, "NOT_FOUND")
+            assert await told(one, "admin") == allowed, one
+            deletes = one == "/v1/documents/delete"
+            assert await told(one, "curator") == ((403, "ROLE_MISSING") if deletes else allowed), one
+
+
+@asynccontextmanager
+async def curated(folder: Path, callers: Path) -> AsyncIterator[str]:
+    """The address of a knowledge service over an empty catalogue, for these callers."""
+    async with knowledge(folder) as base:
+        service = KnowledgeService(
+            base.curation, base.jobs, Uploads(folder / "held", 1), ("safety",), "config"
+        )
+        server = await serving.start(
+            lambda one: add_KnowledgeServiceServicer_to_server(service, one),
+            "127.0.0.1:0",
+            access=Access(Known(callers=Callers(callers))),
+        )
+        try:
+            yield f"127.0.0.1:{server.port}"
+        finally:
+            await server.stop()
+
+
 async def test_a_call_over_http_is_counted_as_a_call_and_brings_its_trace() -> None:
     labels = {"method": "radrag.assistant.v1.AssistantService/Search", "code": "OK"}
 
@@ -274,6 +331,27 @@ async def test_a_caller_who_leaves_stops_the_generator() -> None:
         assert began.is_set()
         async with asyncio.timeout(2):
             await closed.wait()
+
+
+async def test_a_call_that_breaks_off_between_frames_ends_with_the_event_error() -> None:
+    """Its deadline passes while nothing that watches it is asked: the problem comes as the last event."""
+
+    async def stuck(answer: object, pieces: object) -> AsyncGenerator[str, None]:
+        yield "The first sentence. "
+        await asyncio.sleep(30)
+
+    async with asking(without(verify=stuck)) as both:
+        headers = {**EVENTS, "Grpc-Timeout": "500m", "X-Request-Id": "r1"}
+        got = await both.http.post("/v1/generate", json={"question": QUESTION}, headers=headers)
+        stream = both.grpc.GenerateStream(wire.GenerateStreamRequest(question=QUESTION), timeout=0.5)
+        with pytest.raises(aio.AioRpcError) as broken:
+            async for _ in stream:
+                pass
+    *came, (kind, data) = [one.split("\n") for one in got.text.strip().split("\n\n")]
+    assert (got.status_code, [one for one, _ in came]) == (200, ["event: sources", "event: text"])
+    assert kind == "event: error"
+    problem = json.loads(data.removeprefix("data: "))
+    assert problem == {**problem, "status": 504, "code": broken.value.code().name, "request_id": "r1"}
 
 
 async def test_a_stream_left_early_stops_the_generator() -> None:
