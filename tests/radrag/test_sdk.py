@@ -3,15 +3,21 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 
 import radrag
+from radrag import serving
+from radrag.access.callers import Callers
+from radrag.access.identity import Known
+from radrag.access.opening import Access
 from radrag.assistant.v1 import assistant_pb2 as pb
-from radrag.errors import DeadlineExceeded, InvalidArgument, Unavailable
+from radrag.errors import DeadlineExceeded, InvalidArgument, Unauthenticated, Unavailable
 from radrag.triton import Piece
-from tests.gateway.channel import QUESTION, without
-from tests.gateway.fakes import ANSWER
+from tests.gateway.channel import QUESTION, service, without
+from tests.gateway.fakes import ANSWER, PIPELINE
+from tests.gateway.web.asking import keys
 from tests.radrag.gateways import served
 
 
@@ -95,3 +101,23 @@ def test_threads_share_a_client_and_closing_leaves_none_behind() -> None:
 def test_a_credential_is_not_sent_in_plaintext_beyond_this_machine() -> None:
     with pytest.raises(ValueError, match="plaintext"):
         radrag.Client("gateway.example:50051", credential="radrag_x_y")
+
+
+async def test_the_waiting_client_shows_its_key_with_every_call(tmp_path: Path) -> None:
+    path, made = keys(tmp_path, reader={"roles": ["reader"]})
+    access = Access(Known(callers=Callers(path)))
+    server = await serving.start(service(PIPELINE).add_to, "127.0.0.1:0", access=access)
+
+    def asked(credential: str) -> list[str]:
+        with radrag.Client(f"127.0.0.1:{server.port}", 10, credential=credential) as client:
+            first, *_ = client.stream(QUESTION)
+            return [client.ask(QUESTION).outcome, str(first.WhichOneof("event"))]
+
+    try:
+        assert await asyncio.to_thread(asked, made["reader"]) == ["ANSWERED", "sources"]
+        for stranger, reason in (("", "NO_CREDENTIAL"), ("radrag_x_" + "a" * 43, "KEY_UNKNOWN")):
+            with pytest.raises(Unauthenticated) as refused:
+                await asyncio.to_thread(asked, stranger)
+            assert refused.value.reason == reason
+    finally:
+        await server.stop()
