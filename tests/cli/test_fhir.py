@@ -33,6 +33,10 @@ def test_the_example_is_valid_and_nothing_of_it_is_lost(example: Any) -> None:
     }
 
 
+def test_the_page_names_the_release_that_is_checked() -> None:
+    assert set(re.findall(r"\bR\d\w*", PAGE)) == {"R4B"}
+
+
 @pytest.mark.parametrize(
     "fault",
     [
