@@ -30,7 +30,13 @@ EDGES = {
     ("InferRequest", "e5_small"),
     ("InferRequest", "lexical_late_interaction"),
     ("InferRequest", "extractive"),
-    ("e5_small", "compute"),
+    *((model, "compute") for model in sorted(MODELS)),
+}
+# What the stages' spans say of their models, by the semantic conventions.
+ASKED = {
+    "radrag.embed": ("embeddings", "e5_small", "triton"),
+    "radrag.rerank": ("rerank", "lexical_late_interaction", "triton"),
+    "radrag.generate": ("text_completion", "extractive", "triton"),
 }
 
 
@@ -52,6 +58,16 @@ def edges(spans: Collection[Span], caller: Caller) -> set[tuple[str, str]]:
 
 def _name(span: Span) -> str:
     return "call" if span.name.startswith("radrag.assistant") else span.name
+
+
+def asked(spans: Collection[Span]) -> dict[str, tuple[object, ...]]:
+    """Operation, model and provider by the name of a span that says any of them."""
+    named = ("gen_ai.operation.name", "gen_ai.request.model", "gen_ai.provider.name")
+    return {
+        span.name: tuple(span.attributes.get(name) for name in named)
+        for span in spans
+        if any(name in span.attributes for name in named)
+    }
 
 
 def complete(spans: list[Span]) -> bool:
@@ -100,6 +116,7 @@ async def test_an_answers_spans_are_one_tree_with_tritons_inside(
             assert "QUEUE_START" in span.events, span.name
     (generate,) = [span for span in spans if span.name == "radrag.generate"]
     assert generate.events == ("first item",)
+    assert asked(spans) == ASKED
 
 
 async def test_a_search_has_a_span_for_every_collection_and_leg(stack: Stack, collector: Receiver) -> None:
