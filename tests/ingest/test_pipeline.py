@@ -24,7 +24,7 @@ from ingest.load import Limits
 from ingest.manifest import Item
 from ingest.parents import ParentLimits
 from ingest.parse import parser
-from ingest.pipeline import Pipeline, run
+from ingest.pipeline import UNDER_WAY, Pipeline, run
 from ingest.publish import BATCH_BYTES, Index, batches
 from ingest.reader import Reader
 from ingest.review import Desk
@@ -51,8 +51,11 @@ class Obvious:
     now: int = 0
     truncated: bool = False
     spoiled: bool = False
+    held: asyncio.Event | None = None  # nobody is answered before it is set
 
     async def embed(self, text: str, spans: Sequence[Span]) -> Embedding:
+        if self.held:
+            await self.held.wait()
         self.texts.append(text)
         self.now += 1
         self.most_at_once = max(self.most_at_once, self.now)
@@ -72,6 +75,7 @@ class Bench:
     catalogue: Catalogue
     model: Obvious = field(default_factory=Obvious)
     events: list[Event] = field(default_factory=list)
+    under_way: int = UNDER_WAY
 
     async def ingest(self, items: Sequence[Item], approver: str = "expert", today: date = TODAY) -> Summary:
         index = Index(self.channel, FINGERPRINT, today)
@@ -91,6 +95,7 @@ class Bench:
             publish=publication(index, curation, "expert"),
             unread=unread(self.catalogue, "uploader"),
             topics=("safety", "physics"),
+            under_way=self.under_way,
         )
 
 
@@ -213,6 +218,31 @@ async def test_no_more_parents_are_embedded_at_once_than_allowed(bench: Bench, t
     text = "\n\n".join(f"## {n}\n\n{TEXT}" for n in range(6))
     await bench.ingest([item(tmp_path, f"{n}.md", f"{n}\n\n{text}") for n in range(4)])
     assert bench.model.most_at_once == 2
+
+
+async def test_the_next_files_are_parsed_while_one_is_embedded_and_no_more_wait_than_may(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """With the embedder held, files are read up to the bound and no further; let go, all are published."""
+    bench.under_way, held = 3, asyncio.Event()
+    bench.model.held = held
+    items = [item(tmp_path, f"{n}.md", f"{n} {TEXT}") for n in range(8)]
+    running = asyncio.create_task(bench.ingest(items))
+    await waiting(bench, "embed", 3)
+    await asyncio.sleep(0.3)  # for a fourth that ought not to come
+    entered = [(event.file, event.stage) for event in bench.events if event.stage]
+    assert {file for file, _ in entered} == {"0.md", "1.md", "2.md"}
+    assert {file for file, stage in entered if stage == "parse"} == {"0.md", "1.md", "2.md"}
+    assert bench.service.documents == {}
+    held.set()
+    assert (await running).count("published") == 8
+
+
+async def waiting(bench: Bench, stage: str, files: int) -> None:
+    """Until so many files have come to a stage."""
+    async with asyncio.timeout(60):
+        while len({event.file for event in bench.events if event.stage == stage}) < files:
+            await asyncio.sleep(0.01)
 
 
 async def test_cancelling_a_batch_ends_it_at_once_and_publishes_no_more(bench: Bench, tmp_path: Path) -> None:
