@@ -11,6 +11,7 @@ import yaml
 from cli import arguments, evaluate
 from cli.places import ROOT
 from deploy.observability import rules
+from tests.deploy.runbooks import PAGES, QUERIES
 from tests.deploy.series import (
     CERTIFICATE,
     HEALTHY,
@@ -193,9 +194,14 @@ def parsed(words: list[str]) -> None:
         arguments.parsed(words)
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "deploy" / "runbooks").glob("*.md")), ids=lambda path: path.stem
-)
+def test_the_query_of_every_page_is_one_that_prometheus_takes(tmp_path: Path) -> None:
+    recorded = [{"record": "asked", "expr": query, "labels": {"of": page}} for page, query in QUERIES.items()]
+    file = tmp_path / "asked.yaml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "runbooks", "rules": recorded}]}))
+    assert f"SUCCESS: {len(PAGES)} rules found" in promtool("check", "rules", str(file))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_the_commands_of_a_page_exist(path: Path) -> None:
     for words in re.findall(
         r"^    \$ (?:.*&& )?radrag ([^|&\n]*)", path.read_text(encoding="utf-8"), re.MULTILINE

@@ -27,6 +27,7 @@ from radrag.knowledge.v1 import knowledge_pb2 as wire
 from radrag.knowledge.v1.knowledge_pb2_grpc import KnowledgeServiceStub
 from radrag.telemetry import metrics, reading
 from tests.access.authority import Authority
+from tests.deploy.runbooks import QUERIES
 from tests.integration.conftest import Stack, free_port, made, started
 from tests.prometheus import Prometheus, prometheus
 
@@ -254,21 +255,27 @@ def test_every_panel_shows_something_or_says_why_not(watched: Watched, board: st
 
 ASKED = [rule["expr"] for rule in RULES]
 ASKED += [query.expr for _, panel in PANELS for query in panel.queries]
+ASKED += QUERIES.values()
 
 
-def test_every_value_that_boards_and_alerts_ask_for_is_there(watched: Watched) -> None:
+def test_every_value_that_boards_alerts_and_runbooks_ask_for_is_there(watched: Watched) -> None:
     """A label's value that nobody writes is as silent as one for which all is well."""
     asked = {one for expr in ASKED for one in selected(expr)} - NOWHERE.keys()
     assert len(asked) > 80
     assert [one for one in sorted(asked) if not watched.prometheus.ask("series", **{"match[]": one})] == []
 
 
-def test_every_metric_that_boards_and_alerts_name_is_scraped(watched: Watched) -> None:
+def test_every_metric_that_boards_alerts_and_runbooks_name_is_scraped(watched: Watched) -> None:
     """A query whose metric has another name is as silent as one for which all is well."""
     known = set(watched.prometheus.ask("label/__name__/values"))
     named = {name for text in ASKED for name in re.findall(r"\b(?:radrag|nv|process|probe)_\w+", text)}
     unknown = {name for name in named if name not in known and not ELSEWHERE.fullmatch(name)}
     assert not unknown, sorted(unknown)
+
+
+def test_the_query_of_every_runbook_shows_something_though_all_is_well(watched: Watched) -> None:
+    empty = {page for page, query in QUERIES.items() if not watched.prometheus.query(query)}
+    assert empty == {"process-down"}, "only that one asks for what is wrong alone"
 
 
 def test_every_rule_is_evaluated_and_no_alert_fires(watched: Watched) -> None:
