@@ -100,6 +100,7 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	@$(PROVE) RADRAG_TEST_KILL_MODEL=e5_small $(RUN) -m pytest -q tests/ingest/test_catalogue_kills.py -k random
 	@$(PROVE) RADRAG_TEST_SOAK=500 $(RUN) -m pytest -q tests/ingest/test_soak.py
 	@$(MAKE) --no-print-directory faults fuzz
+	@RADRAG_TEST_RANDOM=1 $(RUN) -m pytest -q -m hypothesis
 	@$(RUN) -m benchmarks.load --seconds 300
 	@RADRAG_TEST_STREAM_KILLS=30 $(RUN) -m pytest -q tests/integration/test_killed_generator.py
 	@$(PROVE) RADRAG_TEST_IMAGES="gateway retrieval ingest ingest-ray model-server model-server-gpu" \

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tests.otlp import Receiver
 
 # RADRAG_TEST_RANDOM=1 looks for new counterexamples; a plain run is the same everywhere.
-hypothesis.settings.register_profile("fixed", derandomize=True, deadline=None)
-if not os.environ.get("RADRAG_TEST_RANDOM"):
-    hypothesis.settings.load_profile("fixed")
+for name, fixed in (("fixed", True), ("random", False)):
+    hypothesis.settings.register_profile(name, derandomize=fixed, deadline=None)
+hypothesis.settings.load_profile("random" if os.environ.get("RADRAG_TEST_RANDOM") else "fixed")
 
 EMBEDDERS = ("e5_small", "e5_small_late", "e5_small_blend")
 OTHERS = ("lexical_late_interaction", "extractive")
