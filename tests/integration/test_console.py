@@ -1,15 +1,25 @@
 """The console in a real browser against the real stack: answers, sources, refusals, filters, ratings."""
 
+import asyncio
+import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from cli.process import Child
+from cli.triton_server import TritonServer
 from tests.browser import asked, browsing, fits, needs_chromium, page_at, pictured, violations
-from tests.integration.conftest import Stack, free_port, made
+from tests.conftest import free_grpc_port
+from tests.gateway.web.test_console import reached
+from tests.integration.conftest import MODELS, Stack, free_port, made
 
 pytestmark = needs_chromium
 
@@ -55,6 +65,19 @@ def test_a_question_of_another_field_is_refused_in_plain_words(stack: Stack, bro
         assert violations(page) == []
 
 
+def test_too_little_evidence_is_said_in_plain_words_and_answers_nothing(
+    stack: Stack, browser: Browser
+) -> None:
+    with page_at(browser, f"{stack.http}/console/") as page:
+        asked(page, "Как часто в отделении меняют постельное бельё?")
+        expect(page.locator("#outcome")).to_have_text("Not enough evidence in the knowledge base")
+        expect(page.locator("#outcome")).to_have_class("banner warn")
+        expect(page.locator("#answer")).to_contain_text("недостаточно")
+        expect(page.locator(".marker, mark")).to_have_count(0)
+        assert violations(page) == []
+        pictured(page, "insufficient")
+
+
 def test_at_360_pixels_nothing_is_cut_off(light: Stack, browser: Browser) -> None:
     with page_at(browser, f"{light.http}/console/", width=360) as page:
         asked(page, HELD)
@@ -89,37 +112,94 @@ def test_filters_go_along_with_the_question(light: Stack, browser: Browser) -> N
         assert said == {"topics": ["physics"], "as_of": "2026-11-30"}
 
 
-def test_a_rating_of_an_answer_is_stored(light: Stack, browser: Browser) -> None:
+def test_a_rating_by_all_six_criteria_is_given_without_a_mouse_and_stored(
+    light: Stack, browser: Browser
+) -> None:
+    given = {
+        "relevance": 5,
+        "accuracy": 4,
+        "safety": 3,
+        "comprehensiveness": 2,
+        "conciseness": 1,
+        "language": 5,
+    }
     with page_at(browser, f"{light.http}/console/") as page:
         asked(page, HELD)
-        page.locator(".rating summary").click()
-        page.locator('.feedback input[name="accuracy"][value="4"]').check()
-        page.locator(".feedback button").click()
+        reached(page, "#rating summary")
+        page.keyboard.press("Enter")
+        for criterion, value in given.items():
+            reached(page, f'.feedback input[name="{criterion}"]')
+            page.keyboard.press("Space")  # the first of the scale, 1
+            for _ in range(value - 1):
+                page.keyboard.press("ArrowRight")
+        reached(page, ".feedback textarea")
+        page.keyboard.type("Rated with the keyboard.")
+        reached(page, ".feedback button")
+        page.keyboard.press("Enter")
         expect(page.locator(".rating")).to_contain_text("the rating is stored")
     told = light.radrag("kb", "feedback", "--csv")
-    assert told.returncode == 0
-    assert ",4," in told.stdout
+    assert told.returncode == 0, told.stderr
+    (row,) = [one for one in csv.DictReader(StringIO(told.stdout)) if one["comment"].startswith("Rated with")]
+    assert {name: int(row[name]) for name in given} == given
 
 
 def test_what_is_missing_is_said_with_the_answer(light: Stack, browser: Browser) -> None:
     """A gateway whose reranker is not there answers all the same, and says so."""
-    settings = {
-        **light.environ,
-        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{free_port()}",
-        "RADRAG_HTTP_ADDRESS": f"127.0.0.1:{free_port()}",
-        "RADRAG_RERANKER_URL": f"127.0.0.1:{free_port()}",
-        "RADRAG_HOME": f"{light.environ['RADRAG_HOME']}-dim",
-    }
-    dim = made(settings)
+    nobody = {"RADRAG_RERANKER_URL": f"127.0.0.1:{free_port()}", "RADRAG_MODEL_PATIENCE_SECONDS": "0"}
+    with beside(light, **nobody) as url, page_at(browser, url) as page:
+        asked(page, HELD)
+        expect(page.locator(".warnings")).to_contain_text("A part of the service was missing: reranker")
+        assert violations(page) == []
+        pictured(page, "degraded")
+
+
+def test_the_text_of_a_generator_that_streams_grows_on_the_page(
+    light: Stack, browser: Browser, tmp_path: Path
+) -> None:
+    """Its words come from a Triton of its own, 20 ms apart; each checked sentence is shown as it comes."""
+    words = TritonServer(Child("words", tmp_path), ("null_words",), free_grpc_port(), repository=MODELS)
+    models = {"RADRAG_GENERATOR_URL": words.grpc, "RADRAG_GENERATOR_MODEL": "null_words"}
+    with apart(words.start, words.stop), beside(light, **models) as url, page_at(browser, url) as page:
+        page.evaluate(WATCH)
+        asked(page, HELD)
+        expect(page.locator("#outcome")).to_have_text("Answered from the sources")
+        seen = [str(one) for one in page.evaluate("window.seen")]
+    assert len(seen) >= 5
+    assert all(later.startswith(earlier) for earlier, later in pairwise(seen))
+
+
+# What the answer says, each time it says something else while the page is busy.
+WATCH = """
+  window.seen = [];
+  new MutationObserver(() => {
+    const text = document.querySelector("#result[aria-busy=true] #answer")?.textContent;
+    if (text && text !== window.seen.at(-1)) window.seen.push(text);
+  }).observe(document.querySelector("#result"), { childList: true, subtree: true, characterData: true });
+"""
+
+
+@contextmanager
+def beside(light: Stack, **settings: str) -> Iterator[str]:
+    """The console of one more gateway on the same knowledge base, with these settings."""
+    addresses = {f"RADRAG_{one}_ADDRESS": f"127.0.0.1:{free_port()}" for one in ("GATEWAY", "HTTP")}
+    home = f"{light.environ['RADRAG_HOME']}-{addresses['RADRAG_GATEWAY_ADDRESS'][-5:]}"
+    one = made({**light.environ, **addresses, "RADRAG_HOME": home, **settings})
     with ThreadPoolExecutor(1) as thread:  # the browser's own loop runs in this one
-        thread.submit(dim.start, "gateway").result()
         try:
-            with page_at(browser, f"{dim.http}/console/") as page:
-                asked(page, HELD)
-                expect(page.locator(".warnings")).to_contain_text(
-                    "A part of the service was missing: reranker"
-                )
-                assert violations(page) == []
-                pictured(page, "degraded")
+            thread.submit(one.start, "gateway").result()
+            yield f"{one.http}/console/"
         finally:
-            thread.submit(dim.stop, "gateway").result()
+            thread.submit(one.stop, "gateway").result()
+
+
+@contextmanager
+def apart(
+    start: Callable[[], Coroutine[None, None, None]], stop: Callable[[], Coroutine[None, None, None]]
+) -> Iterator[None]:
+    """What runs between `start` and `stop`, each on a loop in another thread, as above."""
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            thread.submit(lambda: asyncio.run(start())).result()
+            yield
+        finally:
+            thread.submit(lambda: asyncio.run(stop())).result()

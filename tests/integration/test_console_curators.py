@@ -8,8 +8,10 @@ import pytest
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from evaluation.experts import plan as planning
 from evaluation.experts import ratings
 from tests.browser import browsing, fits, needs_chromium, page_at, pictured, violations
+from tests.gateway.web.test_console import reached
 from tests.integration.conftest import Stack
 
 pytestmark = needs_chromium
@@ -92,6 +94,38 @@ def test_a_new_version_is_compared_approved_and_published(
     assert sum("reviewed-here" in line and "published" in line for line in shown.stdout.splitlines()) == 1
 
 
+def test_a_curator_approves_and_publishes_without_a_mouse(
+    light: Stack, browser: Browser, tmp_path: Path
+) -> None:
+    document = tmp_path / "by-keyboard.md"
+    document.write_text(
+        "# Approved by keyboard\n\nThe quiet room is room 12, behind the second door on the left.\n"
+    )
+    taken_in(light, document)
+    with page_at(browser, f"{light.http}/console/") as page:
+        reached(page, 'nav a[href="#review"]')
+        page.keyboard.press("Enter")
+        expect(page.locator(".entry", has_text="Approved by keyboard")).to_be_visible()
+        for button, state in (("Approve", "approved"), ("Publish", "published")):
+            focused(page, ".entry", "Approved by keyboard")
+            page.keyboard.press("Enter")
+            expect(page.locator("#version h2")).to_be_focused()
+            focused(page, ".decision button", button)
+            page.keyboard.press("Enter")
+            expect(page.locator("#version")).to_contain_text(f"Now: {state}")
+    shown = light.radrag("kb", "list")
+    assert sum("by-keyboard" in line and "published" in line for line in shown.stdout.splitlines()) == 1
+
+
+def focused(page: Page, selector: str, text: str) -> None:
+    """Presses Tab until the focus is on the one of these that says so."""
+    for _ in range(20):
+        reached(page, selector)
+        if text in page.evaluate("document.activeElement.textContent"):
+            return
+    raise AssertionError(f"{text} is not reached with the Tab key")
+
+
 def test_a_near_duplicate_is_flagged_and_rejected_with_a_reason_at_360_pixels(
     light: Stack, browser: Browser, tmp_path: Path
 ) -> None:
@@ -163,3 +197,58 @@ def test_a_study_is_rated_and_its_export_is_read_by_the_evaluation(
         ("correctness", 0, 1), ("completeness", 0, 2), ("clarity", 0, 3),
         ("usefulness", 1, 4), ("usefulness", 2, 5),
     ]  # fmt: skip
+
+
+def test_a_plan_of_the_command_opens_and_is_rated_at_360_pixels(
+    light: Stack, browser: Browser, tmp_path: Path
+) -> None:
+    """A plan as `radrag eval experts plan` writes it, whose answers and sources are long."""
+    (tmp_path / "questions.jsonl").write_text(
+        "".join(f"{json.dumps(one)}\n" for one in map(question, range(6)))
+    )
+    (tmp_path / "raters.csv").write_text("rater,department\nR1,CT\nR2,MRI\nR3,CT\nR4,MRI\n")
+    words = (
+        "eval",
+        "experts",
+        "plan",
+        "questions.jsonl",
+        "raters.csv",
+        "study",
+        "--groups",
+        "2",
+        "--seed",
+        "7",
+    )
+    done = light.radrag(*(str(tmp_path / one) if one in NAMES else one for one in words))
+    assert done.returncode == 0, done.stderr
+    plan = planning.read(tmp_path / "study" / "plan.json")
+    group = plan.rater_group("R3")
+    assert group is not None
+    own = plan.questions_of(group)
+    with page_at(browser, f"{light.http}/console/#rate", width=360) as page:
+        page.locator("#plan").set_input_files(tmp_path / "study" / "plan.json")
+        page.locator("#rater-name").select_option("R3")
+        expect(page.locator("#questions .card h2")).to_have_text([one.question for one in own])
+        for one in page.locator("#questions .scale").all():
+            one.locator("input").last.check()
+        expect(page.locator(".progress")).to_have_text(f"{5 * len(own)} / {5 * len(own)} rated")
+        assert fits(page)
+        assert violations(page) == []
+        pictured(page, "study-360")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export ratings").click()
+        download.value.save_as(tmp_path / "ratings.jsonl")
+    found = ratings.checked(plan, ratings.read(tmp_path / "ratings.jsonl"), tmp_path / "ratings.jsonl")
+    assert {one.question for one in found} == {one.id for one in own}
+
+
+NAMES = ("questions.jsonl", "raters.csv", "study")
+
+
+def question(number: int) -> dict[str, object]:
+    return {
+        "id": f"q{number}", "department": ("CT", "MRI")[number % 2], "author": "somebody else",
+        "question": f"What does rule {number} say of gadolinium-based contrast media in renal impairment?",
+        "answer": f"Rule {number} says: “{'wait and hydrate; ' * 12}” [1]",
+        "sources": [f"The first source of rule {number}. " * 8, "https://example.org/" + "x" * 120],
+    }  # fmt: skip
