@@ -27,9 +27,11 @@ export function show(place, state) {
     const now = [...needs(state), language()];
     if (holder.drawn?.every((one, at) => one === now[at])) return;
     const open = [...holder.querySelectorAll("details[open]")].map((one) => one.id);
+    const read = [...holder.querySelectorAll(".text")].map((one) => one.scrollTop);
     const focused = holder.contains(document.activeElement) ? document.activeElement.closest("details")?.id : "";
     holder.replaceChildren(...[make(state)].flat().filter(Boolean));
     holder.querySelectorAll("details").forEach((one) => (one.open ||= Boolean(one.id) && open.includes(one.id)));
+    holder.querySelectorAll(".text").forEach((one, at) => (one.scrollTop = read[at] || 0));
     if (focused) holder.querySelector(`#${focused} summary`)?.focus();
     holder.drawn = now;
   });
@@ -104,7 +106,9 @@ function actions({ finish, text, parents }) {
 
 function sources({ parents, finish }) {
   if (!parents.length) return null;
-  return el("div", { class: "sources" }, el("h2", {}, t("sources")),
+  // What did not suffice for an answer is the source of none.
+  const heading = finish?.outcome === "OUTCOME_INSUFFICIENT_EVIDENCE" ? "nearest" : "sources";
+  return el("div", { class: "sources" }, el("h2", {}, t(heading)),
     parents.map((parent) => passage(parent, (finish?.citations || []).filter((one) => one.marker === parent.rank))));
 }
 

@@ -21,11 +21,14 @@ export function feedback(requestId) {
       known(problem);
     }
   } },
-  CRITERIA.map((name) => scale(name, 1, 5)),
+  ends(), CRITERIA.map((name) => scale(name, 1, 5)),
   el("label", {}, t("comment"), el("textarea", { name: "comment", rows: 2, maxlength: 4000 })),
   el("div", { class: "row" }, el("button", { type: "submit" }, t("send")), said));
   return el("details", { class: "rating", id: "rating" }, el("summary", {}, t("feedback")), form);
 }
+
+// Which end of the scale is the good one.
+export const ends = () => el("p", { class: "hint" }, `${t("worst")}, ${t("best")}`);
 
 // A question with one radio button for each number of its scale.
 export function scale(name, low, high, { label = t(name), group = name, value, onchange } = {}) {

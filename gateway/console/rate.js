@@ -1,7 +1,7 @@
 // The rating form of an expert study: a plan comes in as a file, ratings go out as the lines of ratings.jsonl.
 
 import { byId, el } from "./dom.js";
-import { scale } from "./feedback.js";
+import { ends, scale } from "./feedback.js";
 import { t } from "./words.js";
 
 const OF_ANSWER = ["correctness", "completeness", "clarity"];
@@ -51,7 +51,7 @@ function form(rater) {
     tell();
   };
   tell();
-  place.replaceChildren(count, ...questions.map((one) => card(one, given, rate)),
+  place.replaceChildren(count, ends(), ...questions.map((one) => card(one, given, rate)),
     el("div", { class: "row" }, el("button", { type: "button", onclick: () => save(rater, given) }, t("export"))));
 }
 

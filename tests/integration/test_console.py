@@ -52,6 +52,7 @@ def test_a_russian_answer_streams_in_and_its_citation_opens_the_marked_passage(
         assert violations(page) == []
         page.locator("#language").click()
         expect(page.locator("#outcome")).to_have_text("Ответ дан по источникам")
+        assert source.locator(".text").evaluate("one => one.scrollTop") > 0  # still at the quote
         page.locator("#theme").click()
         assert violations(page) == []
         pictured(page, "answer-ru-dark")
@@ -72,6 +73,7 @@ def test_too_little_evidence_is_said_in_plain_words_and_answers_nothing(
         asked(page, "Как часто в отделении меняют постельное бельё?")
         expect(page.locator("#outcome")).to_have_text("Not enough evidence in the knowledge base")
         expect(page.locator("#outcome")).to_have_class("banner warn")
+        expect(page.locator(".sources h2")).to_have_text("Nearest passages, too little for an answer")
         expect(page.locator("#answer")).to_contain_text("недостаточно")
         expect(page.locator(".marker, mark")).to_have_count(0)
         assert violations(page) == []
@@ -127,6 +129,7 @@ def test_a_rating_by_all_six_criteria_is_given_without_a_mouse_and_stored(
         asked(page, HELD)
         reached(page, "#rating summary")
         page.keyboard.press("Enter")
+        expect(page.locator(".feedback .hint")).to_have_text("1 worst, 5 best")
         for criterion, value in given.items():
             reached(page, f'.feedback input[name="{criterion}"]')
             page.keyboard.press("Space")  # the first of the scale, 1

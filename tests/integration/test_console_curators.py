@@ -187,6 +187,7 @@ def test_a_study_is_rated_and_its_export_is_read_by_the_evaluation(
         for number in range(fields.count()):
             fields.nth(number).locator("input").nth(number % 5).check()
         expect(page.locator(".progress")).to_have_text("5 / 5 rated")
+        expect(page.locator("#questions > .hint")).to_have_text("1 worst, 5 best")
         assert violations(page) == []
         pictured(page, "study")
         with page.expect_download() as download:
