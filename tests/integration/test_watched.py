@@ -3,6 +3,8 @@
 import asyncio
 import json
 import re
+import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -12,11 +14,13 @@ from itertools import product
 from pathlib import Path
 
 import grpc
+import numpy as np
 import pytest
 import yaml
+from matplotlib import pyplot
 
 from cli import ports
-from deploy.observability import dashboards, rules
+from deploy.observability import dashboards, plot, rules
 from deploy.observability.panels import Board, Panel
 from gateway.answer import Kind
 from radrag.access import channels
@@ -296,6 +300,37 @@ def test_every_recording_rule_has_a_value(watched: Watched) -> None:
             assert 0.9 < share < 1
         else:
             assert share == 0 if slo == "availability" else 0 <= share <= 1
+
+
+def test_the_dashboards_can_be_looked_at_without_grafana(watched: Watched, tmp_path: Path) -> None:
+    """By the command that the guide names; the same board of a day ago is emptier."""
+    line = [sys.executable, "-m", "deploy.observability.plot", watched.prometheus.address, str(tmp_path)]
+    done = subprocess.run([*line, "--minutes", "3"], capture_output=True, text=True, timeout=300, check=True)
+    told = dict(line.split(".png") for line in done.stdout.splitlines())
+    assert told.keys() == {board.uid for board in dashboards.BOARDS}
+    empty = {
+        title for said in told.values() for title in said.removeprefix("   empty: ").split(", ") if title
+    }
+    assert empty <= SILENT
+    board, nothing = dashboards.BOARDS[1], plot.Source(watched.prometheus.address, 3, ago=24 * 60)
+    assert plot.draw(board, nothing, tmp_path / "nothing.png") == [one.title for one in board.panels]
+    assert inked(tmp_path / f"{board.uid}.png") > 2 * inked(tmp_path / "nothing.png") > 0
+
+
+def test_a_pictures_lines_are_the_series_of_its_panel(watched: Watched) -> None:
+    (panel,) = (one for _, one in PANELS if one.title == "Memory")
+    figure, axes = pyplot.subplots()
+    assert plot.timeseries(axes, panel, plot.Source(watched.prometheus.address, 3))
+    drawn = {str(line.get_label()): float(np.asarray(line.get_ydata())[-1]) for line in axes.lines}
+    pyplot.close(figure)
+    found = watched.prometheus.query(panel.queries[0].expr)
+    wanted = {f"{one['metric']['job']} {one['metric']['instance']}": float(one["value"][1]) for one in found}
+    assert drawn == pytest.approx(wanted, rel=0.3)
+
+
+def inked(picture: Path) -> float:
+    """The share of a picture that is not white."""
+    return float((pyplot.imread(picture)[..., :3] < 1).any(axis=2).mean())
 
 
 def test_catalogue_and_index_agree(watched: Watched) -> None:
