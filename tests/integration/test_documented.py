@@ -1,10 +1,17 @@
-"""Every command and program of the documentation runs as it stands, against a running stack."""
+"""Every command and program of the guide runs as it stands, against a running stack.
 
+Of the commands at a prompt in the READMEs, those of `radrag` and `make` are held to their grammar; the
+README's program and its curl line run too.
+"""
+
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import dropwhile, groupby
 from pathlib import Path
 
 import pytest
@@ -15,6 +22,10 @@ from tests.conftest import free_grpc_port
 from tests.integration.conftest import Stack, environ, free_port
 
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")])
+READMES = [ROOT / one for one in ("README.md", "deploy/README.md", "evaluation/README.md")]
+TABLES = [ROOT / one for one in ("gateway/README.md", "gateway/web/README.md")]
+NAMED = re.compile(r"`((?:radrag|make) [^`]+)`")
+TYPED = re.compile(r"^    \$ (.*)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Minutes each, on a stack of their own, in this order: opt-in by RADRAG_TEST_DOCUMENTED.
 SLOW = (
@@ -26,9 +37,40 @@ SLOW = (
 TESTS = ("make faults", "make fuzz", "make languages", "make prove")
 
 
+def typed() -> list[list[str]]:
+    """The words of each `radrag` and `make` command that a README has, at a prompt, in a pod or in a table."""
+    lines = [line for page in READMES for line in TYPED.findall(page.read_text(encoding="utf-8"))]
+    lines += [line for page in TABLES for line in NAMED.findall(page.read_text(encoding="utf-8"))]
+    found = [alone(words) for line in lines for words in simple(line)]
+    return [[Path(words[0]).name, *words[1:]] for words in found if words and Path(words[0]).name in OURS]
+
+
+OURS = ("radrag", "make")
+
+
+def simple(line: str) -> Iterator[list[str]]:
+    """The simple commands of a line, without its comment."""
+    words = shlex.shlex(line, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    for joined, some in groupby(words, lambda word: set(word) <= set("&|;")):
+        if not joined:
+            yield list(some)
+
+
+def alone(words: list[str]) -> list[str]:
+    """The command itself: neither what runs it in a pod nor what is set for it."""
+    if words[0] == "kubectl" and "--" in words:
+        words = words[words.index("--") + 1 :]
+    return list(dropwhile(lambda word: word == "env" or re.match(r"\w+=", word), words))
+
+
 def blocks(language: str) -> list[str]:
     found = (BLOCK.findall(page.read_text(encoding="utf-8")) for page in PAGES)
     return [text for page in found for kind, text in page if kind == language]
+
+
+def programs(page: Path) -> list[str]:
+    return [text for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == "python"]
 
 
 def commands() -> list[str]:
@@ -51,17 +93,54 @@ def test_what_is_set_apart_is_documented() -> None:
 
 
 def test_every_target_is_one_that_make_has() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert {one.split()[1] for one in commands() if one.startswith("make ")} <= targets
+    assert {one.split()[1] for one in commands() if one.startswith("make ")} <= targets()
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 @pytest.mark.parametrize("command", [one for one in commands() if ".venv/bin/radrag" in one])
 def test_the_command_is_one_that_radrag_takes(command: str) -> None:
-    words = shlex.split(command)[1:]
+    taken(shlex.split(command)[1:])
+
+
+def test_the_commands_of_the_readmes_were_found() -> None:
+    """With what stands before them and what follows: a setting, another command, a pod, a comment."""
+    for one in (
+        ["make", "demo"],
+        ["radrag", "ingest", "PATH…", "--topic", "safety"],
+        ["radrag", "backup", "create", "radrag.tar"],
+        ["make", "up"],
+        ["radrag", "kb", "reindex", "switch", "--questions", "questions.jsonl"],
+        ["radrag", "kb", "reconcile", "--dry-run"],
+        ["radrag", "eval", "retrieval", "--mixed", "../shared/data"],
+        ["radrag", "replay", "FILE.json"],
+    ):
+        assert one in typed(), one
+
+
+@pytest.mark.parametrize("words", typed(), ids=" ".join)
+def test_the_readmes_command_is_one_that_there_is(words: list[str]) -> None:
+    if words[0] == "radrag":
+        taken(words[1:])
+    else:
+        assert set(words[1:]) <= targets()
+
+
+def taken(words: list[str]) -> None:
+    """Ends the test where `radrag` would refuse its arguments."""
     if words[0] == "eval":  # the program's own grammar takes any words after it
         evaluate.parsed(words[1:])
     else:
         arguments.parsed(words)
+
+
+def test_the_readmes_request_is_answered(light: Stack) -> None:
+    (line,) = (one for one in TYPED.findall(READMES[0].read_text(encoding="utf-8")) if one.startswith("curl"))
+    done = ran(light, ["bash", "-c", here(light, line)])
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["outcome"].startswith("OUTCOME_"), done.stdout
 
 
 @pytest.mark.parametrize("command", RUN)
@@ -81,7 +160,7 @@ def test_the_slow_commands_run_one_after_another(tmp_path: Path) -> None:
             assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
 
 
-@pytest.mark.parametrize("text", blocks("python"))
+@pytest.mark.parametrize("text", [*blocks("python"), *programs(READMES[0])])
 def test_the_program_runs(light: Stack, text: str) -> None:
     done = ran(light, [sys.executable, "-c", here(light, text)])
     assert done.returncode == 0, done.stderr
@@ -94,6 +173,7 @@ def here(stack: Stack, text: str) -> str:
         "127.0.0.1:50051": stack.gateway,
         "127.0.0.1:50053": stack.environ["RADRAG_INGEST_ADDRESS"],
         "http://127.0.0.1:8080": stack.http,
+        " 127.0.0.1:8080": f" {stack.http}",
         "var/callers.json": f"{stack.environ['RADRAG_HOME']}/callers.json",
         "var/radrag.tar": f"{stack.environ['RADRAG_HOME']}-copy.tar",
     }.items():
