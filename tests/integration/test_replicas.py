@@ -13,11 +13,14 @@ import pytest
 
 from cli.process import Child
 from cli.triton_server import TritonServer
+from deploy.observability import rules
+from deploy.observability.boards import model_servers
 from radrag.errors import RadragError
 from radrag.triton import ModelServer
 from tests.conftest import free_grpc_port
-from tests.integration.conftest import MODELS, lent
+from tests.integration.conftest import MODELS, free_port, lent
 from tests.integration.names import Names, names
+from tests.prometheus import prometheus
 from tests.results import kept
 
 HERE, ANOTHER = "127.0.0.1", "127.0.0.2"  # one port at two addresses: what two pods behind one name are
@@ -107,6 +110,7 @@ async def test_replicas_take_turns_one_is_added_and_one_killed_under_load(tmp_pa
             for role in both:
                 await until.enter_async_context(lent(role.server(ANOTHER)))
             found = await _added(dns, both)
+            await asyncio.to_thread(_the_panel_shows_both, both, tmp_path)
             shares = [await _shares(role, 200) for role in both]
             assert [role.failed() for role in both] == [0, 0], "nothing fails while a server is added"
             killed = await _killed(dns, both)
@@ -131,6 +135,28 @@ async def _added(dns: Names, both: Iterable[Role]) -> list[float]:
         return time.monotonic() - began
 
     return list(await asyncio.gather(*(found(role.server(ANOTHER)) for role in both)))
+
+
+def _the_panel_shows_both(both: Iterable[Role], folder: Path) -> None:
+    """The dashboard's own query, of a Prometheus that scrapes the four servers while calls come in."""
+    servers = [role.server(host) for role in both for host in (HERE, ANOTHER)]
+    (panel,) = (one for one in model_servers.BOARD.panels if one.title == "Share per replica")
+    (query,) = panel.queries
+    expr = query.expr.replace("$__rate_interval", "1m")
+    targets = {f"triton-{number}": one.metrics for number, one in enumerate(servers)}
+    with prometheus(folder, free_port(), targets, rules.RULES) as server:
+        server.wait(f"count({expr} > 0) == {len(servers)}")
+        time.sleep(10)  # the servers are not scraped at one instant: a few calls more
+        shares = {
+            (one["metric"]["model"], one["metric"]["instance"]): float(one["value"][1])
+            for one in server.query(expr)
+        }
+    assert {instance for _, instance in shares} == {one.metrics for one in servers}
+    for role in both:
+        parts = [share for (model, _), share in shares.items() if model == role.model]
+        assert len(parts) == 2
+        assert sum(parts) == pytest.approx(1)
+        assert min(parts) > 0.3, shares
 
 
 async def _shares(role: Role, calls: int) -> list[int]:
