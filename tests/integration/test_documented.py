@@ -38,7 +38,7 @@ TESTS = ("make faults", "make fuzz", "make languages", "make prove")
 
 
 def typed() -> list[list[str]]:
-    """The words of each `radrag` and `make` command that a README has, at a prompt, in a pod or in a table."""
+    """The words of each `radrag` and `make` command of a README: at a prompt, in a pod, in a table."""
     lines = [line for page in READMES for line in TYPED.findall(page.read_text(encoding="utf-8"))]
     lines += [line for page in TABLES for line in NAMED.findall(page.read_text(encoding="utf-8"))]
     found = [alone(words) for line in lines for words in simple(line)]
