@@ -37,10 +37,10 @@ from tests.gateway.channel import QUESTION, without
 from tests.gateway.fakes import ANSWER, down, no_generator, saying
 from tests.gateway.web.asking import asking, keys, served
 from tests.gateway.web.steady import frames, steady
-from tests.ingest.knowledge import knowledge
+from tests.ingest.knowledge import Knowledge, knowledge
 
 EVENTS = {"Accept": "text/event-stream"}
-NAMED = {"document_id": "nowhere", "version": "0" * 16, "decision": "DECISION_APPROVE", "job_id": "nowhere"}
+GUIDE = "# Rooms\n\nThe quiet room is room 12, behind the second door on the left.\n"
 
 
 @pytest.mark.parametrize(
@@ -183,50 +183,53 @@ async def test_callers_are_known_as_they_are_over_grpc(tmp_path: Path) -> None:
 
 
 async def test_documents_are_for_curators_over_http_too(tmp_path: Path) -> None:
-    """Nobody is 401 and a reader 403 at every path of theirs; a curator hears the service itself."""
+    """Nobody is 401 and a reader 403 at every path of theirs; a curator takes a document all the way."""
     path, made = keys(
         tmp_path, reader={"roles": ["reader"]}, curator={"roles": ["curator"]}, admin={"roles": ["admin"]}
     )
-    theirs = [route for route in ROUTES if route.rpc.service == http.KNOWLEDGE]
-    fields = {route.path: route.rpc.request.DESCRIPTOR.fields_by_name.keys() for route in theirs}
-    bodies = {one: {name: NAMED[name] for name in NAMED.keys() & names} for one, names in fields.items()}
-    assert len(bodies) == 8
     async with (
-        curated(tmp_path, path) as address,
+        knowledge(tmp_path) as base,
+        curated(base, tmp_path, path) as address,
         served(without(), path, ingest=address) as url,
-        httpx.AsyncClient(base_url=url) as client,
+        httpx.AsyncClient(base_url=f"{url}/v1/") as client,
     ):
 
-        async def told(path: str, who: str) -> tuple[int, str]:
+        async def told(path: str, who: str, **body: str) -> httpx.Response:
             shown = {"Authorization": f"Bearer {made[who]}"} if who else {}
-            reply = await client.post(path, json=bodies[path], headers=shown)
-            return reply.status_code, str(reply.json().get("reason", ""))
+            return await client.post(path, json=body, headers=shown)
 
-        for one in bodies:
-            assert await told(one, "") == (401, "NO_CREDENTIAL")
-            assert await told(one, "reader") == (403, "ROLE_MISSING")
-            allowed = (200, "") if one == "/v1/documents/list" else (404, "NOT_FOUND")
-            assert await told(one, "admin") == allowed, one
-            deletes = one == "/v1/documents/delete"
-            assert await told(one, "curator") == ((403, "ROLE_MISSING") if deletes else allowed), one
+        theirs = [one.path.removeprefix("/v1/") for one in ROUTES if one.rpc.service == http.KNOWLEDGE]
+        assert len(theirs) == 8
+        for one in theirs:
+            nobody, reader = await told(one, ""), await told(one, "reader")
+            assert (nobody.status_code, nobody.json()["reason"]) == (401, "NO_CREDENTIAL"), one
+            assert (reader.status_code, reader.json()["reason"]) == (403, "ROLE_MISSING"), one
+        named = {"document_id": "guide", "version": await base.submit("guide", GUIDE)}
+        assert "guide" in (await told("documents/list", "curator")).text
+        assert GUIDE.splitlines()[0] in (await told("documents/get", "curator", **named)).json()["markdown"]
+        approved = await told("documents/review", "curator", **named, decision="DECISION_APPROVE")
+        assert approved.json()["state"] == "STATE_APPROVED"
+        job = (await told("documents/publish", "curator", **named)).json()["job_id"]
+        assert '"done": true' in (await told("jobs/watch", "curator", job_id=job)).text
+        assert (await told("documents/retire", "curator", **named)).json()["state"] == "STATE_RETIRED"
+        assert (await told("documents/retry", "curator", **named)).json()["state"] == "STATE_IN_REVIEW"
+        assert (await told("documents/delete", "curator", **named)).status_code == 403
+        assert (await told("documents/delete", "admin", **named)).status_code == 200
 
 
 @asynccontextmanager
-async def curated(folder: Path, callers: Path) -> AsyncIterator[str]:
-    """The address of a knowledge service over an empty catalogue, for these callers."""
-    async with knowledge(folder) as base:
-        service = KnowledgeService(
-            base.curation, base.jobs, Uploads(folder / "held", 1), ("safety",), "config"
-        )
-        server = await serving.start(
-            lambda one: add_KnowledgeServiceServicer_to_server(service, one),
-            "127.0.0.1:0",
-            access=Access(Known(callers=Callers(callers))),
-        )
-        try:
-            yield f"127.0.0.1:{server.port}"
-        finally:
-            await server.stop()
+async def curated(base: Knowledge, folder: Path, callers: Path) -> AsyncIterator[str]:
+    """The address of a service over this knowledge base, for these callers."""
+    service = KnowledgeService(base.curation, base.jobs, Uploads(folder / "held", 1), ("safety",), "config")
+    server = await serving.start(
+        lambda one: add_KnowledgeServiceServicer_to_server(service, one),
+        "127.0.0.1:0",
+        access=Access(Known(callers=Callers(callers))),
+    )
+    try:
+        yield f"127.0.0.1:{server.port}"
+    finally:
+        await server.stop()
 
 
 async def test_a_call_over_http_is_counted_as_a_call_and_brings_its_trace() -> None:
