@@ -118,6 +118,24 @@ def test_a_stream_that_ends_without_its_last_frame_is_no_answer(browser: Browser
         expect(page.locator("#answer")).to_contain_text("20 mSv")
 
 
+def test_a_call_that_breaks_off_says_the_services_own_words(browser: Browser) -> None:
+    """Its last event is `error`: the verification hangs, and the time of the call is up."""
+
+    async def stuck(answer: object, pieces: object) -> AsyncGenerator[str, None]:
+        yield FIRST
+        await asyncio.sleep(30)
+
+    with console(without(verify=stuck)) as line, page_at(browser, line.url) as page:
+        page.route("**/v1/generate", lambda one: one.continue_(headers=one.request.headers | SOON))
+        asked(page, QUESTION)
+        expect(page.locator(".banner")).to_have_text("The answer failed")
+        expect(page.locator("#result .problem")).to_contain_text("Deadline Exceeded")
+        expect(page.locator("#answer")).to_contain_text("20 mSv")
+
+
+SOON = {"grpc-timeout": "1S"}
+
+
 def test_a_generator_that_dies_leaves_what_was_checked_and_says_so(browser: Browser) -> None:
     async def dying(prompt: str, max_tokens: int) -> AsyncGenerator[Piece, None]:
         yield Piece(FIRST + "- ", "", 100, 1)
