@@ -49,7 +49,8 @@ def copied(stage: str, root: Path) -> None:
 def _copy(source: Path, target: Path) -> None:
     unwanted = shutil.ignore_patterns("__pycache__", "model.onnx", "tokenizer.json", "limits.json")
     if source.is_dir():
-        shutil.copytree(source, target, ignore=unwanted, dirs_exist_ok=True)
+        # Links as links, as a build copies them: models find their files beside what a link leads to.
+        shutil.copytree(source, target, symlinks=True, ignore=unwanted, dirs_exist_ok=True)
     else:
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)

@@ -97,8 +97,19 @@ def test_every_file_an_image_copies_exists_and_is_in_the_build_context() -> None
         if not rest.startswith("--from")
         for word in rest.split()[:-1]
     }
-    assert copied <= allowed
+    assert all(one.split("/")[0] in allowed for one in copied)
     assert all((ROOT / one).exists() for one in copied)
+
+
+def test_what_the_cpu_models_link_to_is_copied_with_them() -> None:
+    """A model's file that is a link to one outside of the image would be missing from it."""
+    copied = [ROOT / word for rest in FILE.stages["models"].said("COPY") for word in rest.split()[:-1]]
+    models = re.findall(r'"([a-z0-9_]+)"', FILE.stages["model-server"].said("CMD")[0])
+    assert models
+    for model in models:
+        for link in (model_environment.MODEL_REPOSITORY / model).rglob("*"):
+            target = link.resolve()
+            assert any(target.is_relative_to(one) for one in copied), f"{link} leads to {target}"
 
 
 def test_the_model_servers_command_is_one_that_triton_takes() -> None:
