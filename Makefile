@@ -36,7 +36,7 @@ demo: setup ## Services, sample knowledge base, two answered questions
 
 test: setup ## Everything CI runs: the checks, then all tests
 	@$(MAKE) --no-print-directory -j3 --output-sync=target $(BEFORE)
-	@$(RUN) -m pytest -q --numprocesses 2 --dist loadfile
+	@$(RUN) -m pytest -q --numprocesses 3 --dist loadfile
 
 test-torch: setup-torch
 	@.venv-models/bin/python -m pytest -q $(TORCH_TESTS)
@@ -124,7 +124,7 @@ faults: setup ## Provoke every fault of tests/faults/faults.yaml and print the t
 	@$(RUN) -m tests.faults
 
 fuzz: setup ## 100,000 made-up requests, 20,000 mutated files for our parsers and 1,000 for Docling
-	@RADRAG_TEST_FUZZ=100000 RADRAG_TEST_FUZZ_FILES=20000 RADRAG_TEST_FUZZ_DOCLING=1000 $(RUN) -m pytest -q tests/fuzz
+	@RADRAG_TEST_FUZZ=100000 RADRAG_TEST_FUZZ_FILES=20000 RADRAG_TEST_FUZZ_DOCLING=1000 $(RUN) -m pytest -q tests/fuzz tests/integration/test_rest_contract.py
 
 vulnerable: environment ## Whether a version of the lock has a known vulnerability (OSV; skipped without a route)
 	@$(RUN) -m cli.vulnerable requirements.lock
