@@ -36,7 +36,7 @@ demo: setup ## Services, sample knowledge base, two answered questions
 
 test: setup ## Everything CI runs: the checks, then all tests
 	@$(MAKE) --no-print-directory -j3 --output-sync=target $(BEFORE)
-	@$(RUN) -m pytest -q --numprocesses 3 --dist loadfile
+	@$(RUN) -m pytest -q --numprocesses 2 --dist loadfile
 
 test-torch: setup-torch
 	@.venv-models/bin/python -m pytest -q $(TORCH_TESTS)

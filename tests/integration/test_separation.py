@@ -177,6 +177,7 @@ async def _until(holds: Callable[[], bool], seconds: float = 40) -> None:
         await asyncio.sleep(0.3)
 
 
+@pytest.mark.skipif(not os.environ.get("RADRAG_TEST_RESULTS"), reason="timed: make bench-scaling runs it")
 async def test_a_second_embedder_nearly_doubles_ingest_and_no_other_role_hears_of_it(
     apart: tuple[Stack, dict[str, TritonServer]],
     tmp_path: Path,
