@@ -167,7 +167,12 @@ def _audit(commands: Commands) -> None:
         "find every record that was changed, removed, moved or cut off",
     )
     verify.add_argument("--folder", type=Path, metavar="FOLDER", help="the chains (audit, in the home)")
-    verify.add_argument("--heads", type=Path, metavar="FOLDER", help="the signed heads (RADRAG_AUDIT_HEADS)")
+    verify.add_argument(
+        "--heads",
+        type=Path,
+        metavar="FOLDER",
+        help="the signed heads (RADRAG_AUDIT_HEADS); a copy kept elsewhere shows what was cut with them",
+    )
     verify.add_argument("--key", type=Path, metavar="PEM", help="the public key (public.pem with the heads)")
     _json(verify)
 
