@@ -64,6 +64,7 @@ def _environ(home: Path, environ: Mapping[str, str], shared: bool) -> dict[str, 
     own = {**PATIENT, **environ, "RADRAG_HOME": str(home), "RADRAG_INDEX_PATH": str(home / "index")}
     own.pop("RADRAG_CATALOGUE_URL", None)
     own["RADRAG_INSECURE_DEV"] = "true"  # it listens on this machine only, and asks itself
+    own["RADRAG_HTTP_ADDRESS"] = ""  # nobody looks at it, and the served console may be there
     for name in ("RADRAG_CALLERS_FILE", "RADRAG_JWT_ISSUER", "RADRAG_TLS_CERT_FILE", "RADRAG_TLS_CA_FILE"):
         own.pop(name, None)
     for shift in range(demo.STEP, demo.HIGHEST, demo.STEP):
