@@ -154,10 +154,12 @@ def test_the_slow_commands_run_one_after_another(tmp_path: Path) -> None:
     triton = f"127.0.0.1:{free_grpc_port()}"
     addresses = {f"RADRAG_{one}_ADDRESS": f"127.0.0.1:{free_port()}" for one in ("INGEST", "HTTP")}
     stack = Stack(environ(tmp_path, triton, triton, triton, **addresses), {})
-    for start in SLOW:
-        for command in (one for one in commands() if one.startswith(start)):
+    try:
+        for command in (one for start in SLOW for one in commands() if one.startswith(start)):
             done = ran(stack, ["bash", "-c", here(stack, command)], seconds=1200)
             assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+    finally:
+        ran(stack, ["make", "down"])
 
 
 @pytest.mark.parametrize("text", [*blocks("python"), *programs(READMES[0])])
