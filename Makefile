@@ -107,6 +107,7 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	    $(RUN) -m pytest -q tests/deploy/test_image_builds.py
 	@$(PROVE) RADRAG_TEST_BUNDLE=1 $(RUN) -m pytest -q tests/cli/test_bundle.py -k no_route
 	@$(MAKE) --no-print-directory bench-scaling
+	@RADRAG_TEST_DOCUMENTED=1 $(RUN) -m pytest -q tests/integration/test_documented.py -k slow
 	@for set in cranfield: rumeddanet: covidqa: scifact:test xquad_en_ru:ru2ru xquad_en_ru:en2en; do \
 	    folder=../shared/data/$${set%:*}; split=$${set#*:}; result=benchmarks/results/$${set%:*}$${split:+_$$split}.json; \
 	    test -d $$folder || { echo "no $$folder: skipped"; continue; }; \
