@@ -140,7 +140,7 @@ _BY_CODE: dict[grpc.StatusCode, type[RadragError]] = {
         Unavailable,
     )
 }
-# Of a server: it stops, or has more calls before its door than it can take. It has begun none of them.
+# By a server: it stops, or has more calls before its door than it can take.
 _BY_CODE[grpc.StatusCode.CANCELLED] = Unavailable
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import overhead
-from benchmarks.overhead import Run, judged, summary
+from benchmarks.lost import Run, judged, summary
 
 MEDIAN = "NOT KEPT: the median of the CPU time lost is 4.00%, more than 3%"
 BOUND = "NOT KEPT: the lower bound of the CPU time lost is 3.50%, more than 3%"

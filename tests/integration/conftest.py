@@ -189,3 +189,27 @@ def free_port() -> int:
         port = random.randrange(30_001, 60_000)
         if not ports.taken(ports.Port("127.0.0.1", port + above, "test") for above in (0, 100, 200)):
             return port
+
+
+@contextmanager
+def slowly(light: Stack, collector: Receiver, home: Path) -> Iterator[tuple[Stack, TritonServer]]:
+    """A gateway whose generator writes for half a minute, and that generator's server.
+
+    All else is the light stack's; `home` holds its own audit trail.
+    """
+    child, models = Child("slow", home), ("slow_words",)
+    server = TritonServer(child, models, free_grpc_port(), repository=MODELS, traces=collector.url)
+    settings = {
+        **light.environ,
+        "RADRAG_HOME": str(home),
+        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{free_port()}",
+        "RADRAG_HTTP_ADDRESS": "",
+        "RADRAG_GENERATOR_URL": server.grpc,
+        "RADRAG_GENERATOR_MODEL": "slow_words",
+    }
+    asyncio.run(server.start())
+    try:
+        with started(settings, "gateway") as stack:
+            yield stack, server
+    finally:
+        asyncio.run(server.stop())

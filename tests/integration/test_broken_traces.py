@@ -7,7 +7,6 @@ that has no line worth quoting.
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,12 +14,10 @@ import grpc
 import pytest
 from grpc import aio
 
-from cli.process import Child
 from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
-from tests.conftest import free_grpc_port
-from tests.integration.conftest import MODELS, Stack, free_port, started
+from tests.integration.conftest import Stack, slowly
 from tests.integration.metrics import total
 from tests.integration.test_traces import Caller, edges
 from tests.integration.test_watched import metrics_of
@@ -62,21 +59,8 @@ def slow(light: Stack, collector: Receiver, tmp_path_factory: pytest.TempPathFac
     short.write_text(SHORT, encoding="utf-8")
     done = light.radrag("ingest", str(short), "--topic", "physics", "--approve", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
-    server = TritonServer(
-        Child("slow", home), ("slow_words",), free_grpc_port(), repository=MODELS, traces=collector.url
-    )
-    settings = {
-        **light.environ,
-        "RADRAG_HOME": str(home),  # an audit trail of its own
-        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{free_port()}",
-        "RADRAG_HTTP_ADDRESS": "",
-        "RADRAG_GENERATOR_URL": server.grpc,
-        "RADRAG_GENERATOR_MODEL": "slow_words",
-    }
-    with ExitStack() as until:
-        until.callback(lambda: asyncio.run(server.stop()))
-        asyncio.run(server.start())
-        yield Slow(until.enter_context(started(settings, "gateway")), server)
+    with slowly(light, collector, home) as (stack, server):
+        yield Slow(stack, server)
 
 
 async def leave(stub: AssistantServiceStub, caller: Caller) -> grpc.StatusCode:

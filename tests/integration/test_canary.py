@@ -8,15 +8,13 @@ import json
 import time
 import urllib.request
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import ExitStack, aclosing
+from contextlib import aclosing
 from pathlib import Path
 
 import httpx
 import pytest
 from grpc import aio
 
-from cli.process import Child
-from cli.triton_server import TritonServer
 from radrag import call
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
@@ -24,9 +22,8 @@ from radrag.knowledge.v1 import knowledge_pb2 as knowledge
 from radrag.knowledge.v1.knowledge_pb2_grpc import KnowledgeServiceStub
 from radrag.retrieval.v1 import retrieval_pb2 as index
 from radrag.retrieval.v1.retrieval_pb2_grpc import RetrievalServiceStub
-from tests.conftest import free_grpc_port
 from tests.ingest.knowledge import submission
-from tests.integration.conftest import MODELS, Stack, free_port, started
+from tests.integration.conftest import Stack, slowly
 from tests.integration.test_traces import Caller
 from tests.integration.test_watched import metrics_of
 from tests.otlp import Receiver, Span
@@ -45,22 +42,8 @@ KEEPERS = ("index", "catalogue.db", "uploads")
 @pytest.fixture(scope="module")
 def slow(light: Stack, collector: Receiver) -> Iterator[Stack]:
     """A gateway beside the stack's, below its home, whose generator writes for half a minute."""
-    home = Path(light.environ["RADRAG_HOME"]) / "slow"
-    server = TritonServer(
-        Child("slow", home), ("slow_words",), free_grpc_port(), repository=MODELS, traces=collector.url
-    )
-    settings = {
-        **light.environ,
-        "RADRAG_HOME": str(home),
-        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{free_port()}",
-        "RADRAG_HTTP_ADDRESS": "",
-        "RADRAG_GENERATOR_URL": server.grpc,
-        "RADRAG_GENERATOR_MODEL": "slow_words",
-    }
-    with ExitStack() as until:
-        until.callback(lambda: asyncio.run(server.stop()))
-        asyncio.run(server.start())
-        yield until.enter_context(started(settings, "gateway"))
+    with slowly(light, collector, Path(light.environ["RADRAG_HOME"]) / "slow") as (stack, _):
+        yield stack
 
 
 async def fails(stub: AssistantServiceStub, request: object, seconds: float = 20.0, **more: object) -> str:

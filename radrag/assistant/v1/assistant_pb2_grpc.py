@@ -31,8 +31,8 @@ class AssistantServiceStub:
     Every call is made for a caller, taken from trusted metadata, and under the deadline the caller sets.
     Faults of the request are INVALID_ARGUMENT with google.rpc.BadRequest naming the field and its limit;
     overload is RESOURCE_EXHAUSTED with google.rpc.RetryInfo; a missing generator is UNAVAILABLE with
-    google.rpc.ErrorInfo.reason = GENERATOR_UNAVAILABLE. CANCELLED that the caller did not ask for: nothing of
-    the call was begun, since the server stops or a flood stands before it; it may be tried again.
+    google.rpc.ErrorInfo.reason = GENERATOR_UNAVAILABLE. CANCELLED that the caller did not ask for: the
+    server stops, or a flood stands before it; the call may be tried again.
     """
 
     def __init__(self, channel):
@@ -79,8 +79,8 @@ class AssistantServiceServicer:
     Every call is made for a caller, taken from trusted metadata, and under the deadline the caller sets.
     Faults of the request are INVALID_ARGUMENT with google.rpc.BadRequest naming the field and its limit;
     overload is RESOURCE_EXHAUSTED with google.rpc.RetryInfo; a missing generator is UNAVAILABLE with
-    google.rpc.ErrorInfo.reason = GENERATOR_UNAVAILABLE. CANCELLED that the caller did not ask for: nothing of
-    the call was begun, since the server stops or a flood stands before it; it may be tried again.
+    google.rpc.ErrorInfo.reason = GENERATOR_UNAVAILABLE. CANCELLED that the caller did not ask for: the
+    server stops, or a flood stands before it; the call may be tried again.
     """
 
     def Search(self, request, context):
@@ -173,8 +173,8 @@ class AssistantService:
     Every call is made for a caller, taken from trusted metadata, and under the deadline the caller sets.
     Faults of the request are INVALID_ARGUMENT with google.rpc.BadRequest naming the field and its limit;
     overload is RESOURCE_EXHAUSTED with google.rpc.RetryInfo; a missing generator is UNAVAILABLE with
-    google.rpc.ErrorInfo.reason = GENERATOR_UNAVAILABLE. CANCELLED that the caller did not ask for: nothing of
-    the call was begun, since the server stops or a flood stands before it; it may be tried again.
+    google.rpc.ErrorInfo.reason = GENERATOR_UNAVAILABLE. CANCELLED that the caller did not ask for: the
+    server stops, or a flood stands before it; the call may be tried again.
     """
 
     @staticmethod
