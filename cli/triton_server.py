@@ -104,7 +104,15 @@ def zeroed_memory(inherited: Mapping[str, str]) -> dict[str, str]:
     if not library:
         return {}
     loaded = [one for one in (inherited.get("LD_PRELOAD"),) if one]
-    return {"LD_PRELOAD": os.pathsep.join([library, *loaded]), "MALLOC_CONF": "zero:true"}
+    options = _zeroed(inherited.get("MALLOC_CONF", ""))
+    return {"LD_PRELOAD": os.pathsep.join([library, *loaded]), "MALLOC_CONF": options}
+
+
+def _zeroed(given: str) -> str:
+    """The operator's options of jemalloc and `zero`, unless they say something of it themselves."""
+    options = [one for one in given.split(",") if one]
+    named = {one.partition(":")[0] for one in options}
+    return ",".join(options if "zero" in named else [*options, "zero:true"])
 
 
 @dataclass(frozen=True)

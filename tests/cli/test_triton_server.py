@@ -89,6 +89,22 @@ def test_a_traced_server_gets_zeroed_memory_where_there_is_jemalloc(monkeypatch:
     assert environ({"LD_PRELOAD": "libown.so"}, traced=True)["LD_PRELOAD"] == "libown.so"
 
 
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("", "zero:true"),
+        ("narenas:2", "narenas:2,zero:true"),
+        ("narenas:2,junk:false", "narenas:2,junk:false,zero:true"),
+        ("zero:false,narenas:2", "zero:false,narenas:2"),
+    ],
+)
+def test_an_operators_own_options_of_jemalloc_are_kept(
+    given: str, used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.triton_server.find_library", lambda name: "libjemalloc.so.2")
+    assert environ({"MALLOC_CONF": given}, traced=True)["MALLOC_CONF"] == used
+
+
 async def test_a_model_that_refuses_to_start_is_named_with_its_reason(tmp_path: Path) -> None:
     broken = server(tmp_path, "bad", bad=BROKEN)
     with pytest.raises(TritonNotReady, match=r"(?s)ended while starting: bad.*golden case 3: cosine 0.1"):
