@@ -58,7 +58,7 @@ def kinds(answer: Verification) -> set[Kind]:
     return {warning.kind for warning in answer.warnings}
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(st.data(), st.sampled_from(["flag", "drop", "refuse"]), st.booleans())
 def test_cutting_the_stream_differently_changes_nothing(data: st.DataObject, policy: str, cut: bool) -> None:
     text = data.draw(
@@ -71,7 +71,7 @@ def test_cutting_the_stream_differently_changes_nothing(data: st.DataObject, pol
     assert facts(run(pieces, policy, cut)) == facts(run([text], policy, cut))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 @given(st.text("aД.! \n«»“”[]1239-|#【】", max_size=80))
 def test_markers_that_point_nowhere_never_leave(text: str) -> None:
     released = run([text, " The annual dose limit for workers is 20 mSv [1]."]).text
