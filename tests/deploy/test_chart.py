@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,35 @@ def test_models_exist_and_weights_are_checked_before_they_are_served(values: Pat
         if any(one["name"] == "weights" for one in pod["volumes"]):
             assert "weights_manifest.py" in pod["initContainers"][0]["args"][0]
         assert {"name": "shm", "mountPath": "/dev/shm"} in container["volumeMounts"]
+
+
+def preloaded(given: str) -> list[tuple[str | None, str | None]]:
+    """LD_PRELOAD and MALLOC_CONF of embedder, generator and reranker with some values set."""
+    done = chart.template("--values", str(GPU), "--set", given)
+    found = {
+        one["metadata"]["name"].removeprefix("radrag-"): one["spec"]["template"]["spec"]["containers"][0]
+        for one in yaml.safe_load_all(done.stdout)
+        if one and one["kind"] == "Deployment"
+    }
+    given_to = [chart.environ(found[role]) for role in ("embedder", "generator", "reranker")]
+    return [(one.get("LD_PRELOAD"), one.get("MALLOC_CONF")) for one in given_to]
+
+
+def test_a_traced_gpu_server_gets_zeroed_memory_and_one_for_cpus_finds_its_own() -> None:
+    zeroed, nothing = ("libjemalloc.so.2", "zero:true"), (None, None)
+    assert preloaded("models.embedder.image=model-server") == [nothing, zeroed, zeroed]
+
+
+@pytest.mark.parametrize("given", ["monitoring.tracePreload=", "monitoring.traces="])
+def test_nothing_is_preloaded_without_traces_or_where_the_values_say_so(given: str) -> None:
+    assert preloaded(given) == [(None, None)] * 3
+
+
+def test_a_program_starts_without_a_library_that_is_to_be_preloaded() -> None:
+    """An image that lacks `tracePreload` loses nothing: the loader says so and goes on."""
+    environ = {"LD_PRELOAD": "libnot-there.so.2", "LC_ALL": "C"}
+    done = subprocess.run(["/bin/echo", "on"], env=environ, capture_output=True, text=True, check=True)
+    assert (done.stdout, "cannot be preloaded" in done.stderr) == ("on\n", True)
 
 
 def test_snapshots_are_of_the_chart_s_own_volumes() -> None:
