@@ -3,8 +3,9 @@
 import asyncio
 import os
 import random
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import hypothesis
 import pytest
@@ -25,6 +26,8 @@ hypothesis.settings.load_profile("random" if os.environ.get("RADRAG_TEST_RANDOM"
 EMBEDDERS = ("e5_small", "e5_small_late", "e5_small_blend")
 OTHERS = ("lexical_late_interaction", "extractive")
 
+T = TypeVar("T")
+
 
 @pytest.fixture(scope="session")
 def collector() -> "Iterator[Receiver]":
@@ -36,6 +39,12 @@ def collector() -> "Iterator[Receiver]":
         yield one
 
 
+def ran(work: Coroutine[Any, Any, T]) -> T:
+    """What it returns, run on a loop in another thread: a browser's own loop may be running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
 @pytest.fixture(scope="session")
 def triton(tmp_path_factory: pytest.TempPathFactory, collector: "Receiver") -> Iterator[TritonServer]:
     """The CPU models, READY. A test that kills it starts it again: `kill()`, then `await start()`."""
@@ -45,12 +54,12 @@ def triton(tmp_path_factory: pytest.TempPathFactory, collector: "Receiver") -> I
     models = (*EMBEDDERS, *filter(complete, OTHERS))
     server = TritonServer(child, models, free_grpc_port(), traces=collector.url)
     try:
-        asyncio.run(server.start(seconds=300))
+        ran(server.start(seconds=300))
     except TritonNotReady as failure:
         pytest.fail(str(failure))
     yield server
-    lost = asyncio.run(server.missing())
-    asyncio.run(server.stop())
+    lost = ran(server.missing())
+    ran(server.stop())
     if lost:
         pytest.fail("\n".join([f"ended or stuck before the tests' end: {lost}", *child.last_lines()]))
 

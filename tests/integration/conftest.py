@@ -1,6 +1,5 @@
 """The stack under test: the session's Triton, a retrieval service and a gateway, with the samples in."""
 
-import asyncio
 import json
 import os
 import random
@@ -19,7 +18,7 @@ from cli.supervision import Service
 from cli.terminal import Terminal
 from cli.triton_server import TritonServer
 from radrag.settings import Settings
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 from tests.otlp import Receiver
 
 SAMPLES = places.ROOT / "var" / "samples" / "manifest.yaml"
@@ -63,11 +62,11 @@ class Stack:
     def start(self, *names: str) -> None:
         """Starts the named services and waits until they take calls."""
         wanted = [self.services[name] for name in names]
-        asyncio.run(supervision.up(wanted, Terminal(), 120))
+        ran(supervision.up(wanted, Terminal(), 120))
 
     def stop(self, *names: str) -> None:
         """Stops the named services."""
-        asyncio.run(supervision.down([self.services[name].child for name in names]))
+        ran(supervision.down([self.services[name].child for name in names]))
 
 
 def environ(home: Path, embedder: str, reranker: str, generator: str, **more: str) -> dict[str, str]:
@@ -134,14 +133,14 @@ def light(collector: Receiver, tmp_path_factory: pytest.TempPathFactory) -> Iter
     home = tmp_path_factory.mktemp("light")
     child, port = Child("triton", home), free_grpc_port()
     triton = TritonServer(child, NULL, port, repository=MODELS, traces=collector.url)
-    asyncio.run(triton.start())
+    ran(triton.start())
     try:
         with started(light_settings(home, triton, collector), "retrieval", "gateway", "ingest") as one:
             done = one.radrag("ingest", *map(str, FEW), "--topic", "safety", "--approve", "--json")
             assert done.returncode == 0, done.stdout + done.stderr
             yield one
     finally:
-        asyncio.run(triton.stop())
+        ran(triton.stop())
 
 
 def light_settings(home: Path, triton: TritonServer, collector: Receiver) -> dict[str, str]:
@@ -207,9 +206,9 @@ def slowly(light: Stack, collector: Receiver, home: Path) -> Iterator[tuple[Stac
         "RADRAG_GENERATOR_URL": server.grpc,
         "RADRAG_GENERATOR_MODEL": "slow_words",
     }
-    asyncio.run(server.start())
+    ran(server.start())
     try:
         with started(settings, "gateway") as stack:
             yield stack, server
     finally:
-        asyncio.run(server.stop())
+        ran(server.stop())

@@ -1,10 +1,8 @@
 """The console in a real browser against the real stack: answers, sources, refusals, filters, ratings."""
 
-import asyncio
 import csv
 import json
-from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import StringIO
 from itertools import pairwise
@@ -17,7 +15,7 @@ from playwright.sync_api import Browser, expect
 from cli.process import Child
 from cli.triton_server import TritonServer
 from tests.browser import asked, browsing, fits, needs_chromium, page_at, pictured, violations
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 from tests.gateway.web.test_console import reached
 from tests.integration.conftest import MODELS, Stack, free_port, made
 
@@ -162,7 +160,7 @@ def test_the_text_of_a_generator_that_streams_grows_on_the_page(
     """Its words come from a Triton of its own, 20 ms apart; each checked sentence is shown as it comes."""
     words = TritonServer(Child("words", tmp_path), ("null_words",), free_grpc_port(), repository=MODELS)
     models = {"RADRAG_GENERATOR_URL": words.grpc, "RADRAG_GENERATOR_MODEL": "null_words"}
-    with apart(words.start, words.stop), beside(light, **models) as url, page_at(browser, url) as page:
+    with standing(words), beside(light, **models) as url, page_at(browser, url) as page:
         page.evaluate(WATCH)
         asked(page, HELD)
         expect(page.locator("#outcome")).to_have_text("Answered from the sources")
@@ -187,22 +185,17 @@ def beside(light: Stack, **settings: str) -> Iterator[str]:
     addresses = {f"RADRAG_{one}_ADDRESS": f"127.0.0.1:{free_port()}" for one in ("GATEWAY", "HTTP")}
     home = f"{light.environ['RADRAG_HOME']}-{addresses['RADRAG_GATEWAY_ADDRESS'][-5:]}"
     one = made({**light.environ, **addresses, "RADRAG_HOME": home, **settings})
-    with ThreadPoolExecutor(1) as thread:  # the browser's own loop runs in this one
-        try:
-            thread.submit(one.start, "gateway").result()
-            yield f"{one.http}/console/"
-        finally:
-            thread.submit(one.stop, "gateway").result()
+    try:
+        one.start("gateway")
+        yield f"{one.http}/console/"
+    finally:
+        one.stop("gateway")
 
 
 @contextmanager
-def apart(
-    start: Callable[[], Coroutine[None, None, None]], stop: Callable[[], Coroutine[None, None, None]]
-) -> Iterator[None]:
-    """What runs between `start` and `stop`, each on a loop in another thread, as above."""
-    with ThreadPoolExecutor(1) as thread:
-        try:
-            thread.submit(lambda: asyncio.run(start())).result()
-            yield
-        finally:
-            thread.submit(lambda: asyncio.run(stop())).result()
+def standing(server: TritonServer) -> Iterator[None]:
+    ran(server.start())
+    try:
+        yield
+    finally:
+        ran(server.stop())
