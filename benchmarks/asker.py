@@ -28,20 +28,28 @@ PATIENCE = 120.0
 HEALTH_EVERY = 0.1
 # A pool of its own gives each channel a connection of its own; a refusal is what it is, and not tried again.
 OPTIONS = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
-# By admission, or before it by gRPC (`radrag.serving.server`): nobody here cancels a call that is counted.
-REFUSED = ("RESOURCE_EXHAUSTED", "CANCELLED")
+# Both are calls that were not admitted. The second never reached admission: gRPC dropped it before
+# (`radrag.serving.server`), for nobody here cancels a call that is counted.
+REFUSED, DROPPED = "RESOURCE_EXHAUSTED", "CANCELLED"
 Told = dict[str, Any]
 
 
 @dataclass
 class Seen:
-    """Latencies of the answered and the refused, how calls ended, and answers that lacked a part."""
+    """Latencies by how calls ended, how many ended how, and answers that lacked a part."""
 
     answered: list[float] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)
+    dropped: list[float] = field(default_factory=list)
     health: list[float] = field(default_factory=list)
     codes: Counter[str] = field(default_factory=Counter)
     degraded: int = 0
+
+    def ended(self, code: str, took: float) -> None:
+        """Counts one call by how it ended; any other end has no latency to be compared."""
+        self.codes[code] += 1
+        latencies = {"OK": self.answered, REFUSED: self.refused, DROPPED: self.dropped}
+        latencies.get(code, []).append(took)
 
 
 numbers = itertools.count()
@@ -62,13 +70,8 @@ async def ask(stub: AssistantServiceStub, seen: Seen) -> None:
                 degraded = any(map(lacks, frame.finish.warnings))
     except aio.AioRpcError as error:
         code = error.code().name
-    took = time.perf_counter() - began
-    seen.codes[code] += 1
+    seen.ended(code, time.perf_counter() - began)
     seen.degraded += degraded
-    if code == "OK":
-        seen.answered.append(took)
-    elif code in REFUSED:
-        seen.refused.append(took)
 
 
 def lacks(warning: pb.Warning) -> bool:

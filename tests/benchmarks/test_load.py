@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from benchmarks import verdict, watching
+from benchmarks.asker import Seen
 
 SEEN = {"answered": [1.0] * 100, "codes": {"OK": 100}, "degraded": 0}
 LIMIT = verdict.at_limit(SEEN, 10)
 FLOOD = {
-    "answered": [1.0] * 90 + [1.4] * 10, "refused": [0.04] * 300, "health": [0.01] * 100,
-    "codes": {"OK": 100, "RESOURCE_EXHAUSTED": 300}, "degraded": 0, "offered_seconds": 10.0,
+    "answered": [1.0] * 90 + [1.4] * 10, "refused": [0.04] * 200, "dropped": [0.001] * 100,
+    "health": [0.01] * 100, "codes": {"OK": 100, "RESOURCE_EXHAUSTED": 200, "CANCELLED": 100}, "degraded": 0,
+    "offered_seconds": 10.0,
 }  # fmt: skip
 GOOD: dict[str, Any] = {
     "flood": {
@@ -53,10 +55,10 @@ BAD = {
     "p95 of the admitted at most 1.5 times that at the limit": put(
         "flood", "excess", "admitted_p95_ratio", value=1.51
     ),
-    "p99 of refusals at most 5 times a health check's": put(
-        "flood", "excess", "refusal_p99_ratio", value=5.1
+    "p99 of those not admitted at most 5 times a health check's": put(
+        "flood", "excess", "not_admitted_p99_ratio", value=5.1
     ),
-    "above the limit calls are answered or refused, nothing else": put(
+    "above the limit calls are answered or not admitted, nothing else": put(
         "flood", "excess", "codes", value={"OK": 1, "INTERNAL": 1}
     ),
     "no admitted answer lacks a part": put("flood", "excess", "degraded", value=1),
@@ -74,7 +76,7 @@ BAD = {
 def test_a_run_that_keeps_all_promises_is_told_so() -> None:
     assert verdict.broken(GOOD) == []
     excess = GOOD["flood"]["excess"]
-    assert (excess["admitted_p95_ratio"], excess["refusal_p99_ratio"], excess["offered_rate"]) == (
+    assert (excess["admitted_p95_ratio"], excess["not_admitted_p99_ratio"], excess["offered_rate"]) == (
         1.4,
         4.0,
         40.0,
@@ -86,6 +88,20 @@ def test_a_promise_that_is_not_kept_is_named_alone(promise: str) -> None:
     figures = copy.deepcopy(GOOD)
     BAD[promise](figures)
     assert verdict.broken(figures) == [f"NOT KEPT: {promise}"]
+
+
+def test_calls_that_grpc_dropped_stand_apart_from_refusals_and_count_as_not_admitted() -> None:
+    seen = Seen()
+    for code in ("OK", "RESOURCE_EXHAUSTED", "CANCELLED", "CANCELLED", "INTERNAL"):
+        seen.ended(code, 1.0)
+    assert (seen.answered, seen.refused, seen.dropped) == ([1.0], [1.0], [1.0, 1.0])
+    flood = {**FLOOD, "refused": [], "dropped": [0.04] * 300}
+    excess = verdict.excess(flood, LIMIT, {})
+    assert (excess["refused"], excess["dropped"], excess["not_admitted_p99_ratio"]) == (0, 300, 4.0)
+    assert (excess["refused_p99"], excess["dropped_p99"]) == (None, 0.04)
+    assert verdict.not_admitted(excess) == (
+        "not admitted: 0 refused by admission (RESOURCE_EXHAUSTED), 300 dropped by gRPC before it (CANCELLED)"
+    )
 
 
 def test_a_process_is_counted_with_what_it_started_and_growth_is_of_its_later_life(tmp_path: Path) -> None:
