@@ -37,12 +37,14 @@ class Door(aio.ServerInterceptor):  # type: ignore[type-arg]  # generic in the s
         identity: Identity = Anyone(),  # noqa: B008  as above
     ) -> None:
         self._admission, self._trail, self._identity = Admission(limits), trail, identity
+        self.arrived = 0
 
     async def intercept_service(
         self,
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler:
+        self.arrived += 1
         handler = await continuation(handler_call_details)
         if handler is None:
             return handler

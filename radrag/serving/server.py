@@ -3,7 +3,6 @@
 import asyncio
 import signal
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from grpc import aio
@@ -20,12 +19,14 @@ from radrag.account import Trail
 from radrag.admission.limits import Limits
 from radrag.call import on_loopback
 from radrag.serving.door import Door
+from radrag.serving.dropped import Dropped
 from radrag.settings import SettingError
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 MESSAGE_BYTES = 16 * 1024 * 1024
 LEAST_ROOM = 64  # calls before the door; below, a short burst would be dropped
+ON_THEIR_WAY = 4  # calls that the event loop has been given and not begun: one was seen
 
 # Two processes must not share a port unnoticed; a dead peer is found within a minute and a half. Callers are
 # asked to connect anew now and then, so that those who balance find a new replica; running calls may end.
@@ -51,7 +52,7 @@ class Server:
     health_grpc: aio.Server
     health_port: int
     stop_metrics: Callable[[], None] = field(default=lambda: None)
-    lag: "asyncio.Task[None] | None" = None
+    watching: "tuple[asyncio.Task[None], ...]" = ()
 
     async def ready(self, *services: str, serving: bool = True) -> None:
         """Says whether the named services, and the server as a whole, take calls."""
@@ -64,10 +65,9 @@ class Server:
         await self.grpc.stop(seconds)
         await self.health_grpc.stop(0)
         self.stop_metrics()
-        if self.lag:
-            self.lag.cancel()
-            with suppress(asyncio.CancelledError):
-                await self.lag
+        for task in self.watching:
+            task.cancel()
+        await asyncio.gather(*self.watching, return_exceptions=True)
 
 
 async def start(
@@ -92,7 +92,9 @@ async def start(
     if isinstance(access.identity, Anyone) and not on_loopback(address):
         raise SettingError(f"{address} is reached from outside: it must know its callers")
     door = Door(limits, trail, access.identity)
-    server = aio.server(interceptors=[door], options=[*OPTIONS, *_before_the_door(limits)])
+    room = max(LEAST_ROOM, limits.in_flight + limits.waiting)
+    server = aio.server(interceptors=[door], options=[*OPTIONS, *_before_the_door(room)])
+    dropped = Dropped.newest(lambda: door.arrived, _most(room) + ON_THEIR_WAY)
     add(server)
     if names:
         reflection.enable_server_reflection((*names, reflection.SERVICE_NAME), server)
@@ -104,21 +106,26 @@ async def start(
     await server.start()
     await health_server.start()
     stop = telemetry.serve_metrics(metrics_host, bound + 200) if metrics_host else lambda: None
-    lag = asyncio.create_task(telemetry.watch_event_loop())
-    return Server(server, bound, health, health_server, health_bound, stop, lag)
+    watching = tuple(map(asyncio.create_task, (telemetry.watch_event_loop(), dropped.watch())))
+    return Server(server, bound, health, health_server, health_bound, stop, watching)
 
 
-def _before_the_door(limits: Limits) -> list[tuple[str, int]]:
+def _before_the_door(room: int) -> list[tuple[str, int]]:
     """How many calls gRPC keeps that the event loop has not taken yet.
 
     A busy loop takes one in two of its turns, fewer than a flood brings: without a bound all of it would wait
-    there, unseen by admission. What is above is dropped at once, and its caller sees CANCELLED.
+    there, unseen by admission. What is above is dropped at once, counted by `Dropped`, and its caller sees
+    CANCELLED.
     """
-    room = max(LEAST_ROOM, limits.in_flight + limits.waiting)
     return [
         ("grpc.server.max_pending_requests", room),
-        ("grpc.server.max_pending_requests_hard_limit", room + room // 8),
+        ("grpc.server.max_pending_requests_hard_limit", _most(room)),
     ]
+
+
+def _most(room: int) -> int:
+    # Between the two gRPC drops the more, the fuller it is.
+    return room + room // 8
 
 
 def _bind(server: aio.Server, host: str, port: int, tls: Files | None = None) -> int:

@@ -15,6 +15,7 @@ from radrag import call, errors, serving
 from radrag.admission.limits import Limits
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
+from radrag.serving.dropped import Dropped
 from radrag.serving.server import LEAST_ROOM
 
 DESCRIBE = "radrag.retrieval.v1.RetrievalService/Describe"
@@ -44,6 +45,10 @@ async def started(service: Describing, max_in_flight: int = 64) -> serving.Serve
 
 def counted(code: str) -> float:
     return REGISTRY.get_sample_value("radrag_requests_total", {"method": DESCRIBE, "code": code}) or 0.0
+
+
+def before_the_door() -> float:
+    return REGISTRY.get_sample_value("radrag_rejected_total", {"reason": "before_the_door"}) or 0.0
 
 
 def in_flight() -> float:
@@ -99,9 +104,12 @@ async def test_one_call_too_many_is_refused_at_once_with_a_hint() -> None:
     assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-async def test_a_flood_before_a_busy_loop_is_dropped_at_once_and_may_be_tried_again() -> None:
+async def test_a_flood_before_a_busy_loop_is_dropped_at_once_counted_and_may_be_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Else all of it waits where admission does not see it, for as long as it lasts."""
-    server = await started(Describing())
+    monkeypatch.setattr("radrag.serving.dropped.EVERY_SECONDS", 0.05)
+    server, before = await started(Describing()), before_the_door()
     with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         ask = wire.RetrievalServiceStub(channel).Describe
         await asyncio.to_thread(ask, pb.DescribeRequest())
@@ -109,11 +117,56 @@ async def test_a_flood_before_a_busy_loop_is_dropped_at_once_and_may_be_tried_ag
         time.sleep(1)  # noqa: ASYNC251  the loop is busy
         dropped = [one for one in calls if one.done()]
         codes = await asyncio.to_thread(lambda: {one.code() for one in calls})  # waits for the rest
+        await asyncio.sleep(0.4)
     await server.stop()
     assert 150 < len(dropped) < 300 - LEAST_ROOM + 1
     assert {one.code() for one in dropped} == {grpc.StatusCode.CANCELLED}
     assert codes == {grpc.StatusCode.CANCELLED, grpc.StatusCode.OK}
     assert isinstance(errors.from_rpc(dropped[0]), errors.Unavailable)
+    assert before_the_door() - before == len(dropped)
+
+
+async def test_a_call_that_may_still_wait_is_not_counted_until_nobody_comes_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("radrag.serving.dropped.EVERY_SECONDS", 0.01)
+    books = iter([(0, 0), (90, 10), (95, 15), (95, 15), (97, 17), *[(97, 17)] * 1000])
+    dropped, before, counted = Dropped(1, lambda: 0, 72), before_the_door(), []
+
+    def look() -> tuple[int, int]:
+        counted.append(before_the_door() - before)
+        return next(books)
+
+    monkeypatch.setattr(dropped, "look", look)
+    watching = asyncio.create_task(dropped.watch())
+    while len(counted) < 8:
+        await asyncio.sleep(0.01)
+    watching.cancel()
+    assert counted[:8] == [0, 0, 8, 8, 80, 80, 80, 80]
+
+
+async def test_calls_of_another_server_are_not_missed_at_this_one() -> None:
+    one = await started(Describing())
+    dropped = Dropped.newest(lambda: 0, 0)  # of the health port, which was made last
+    async with aio.insecure_channel(f"127.0.0.1:{one.port}") as channel:
+        await wire.RetrievalServiceStub(channel).Describe(pb.DescribeRequest())
+    assert dropped.look() == (0, 0)
+    async with aio.insecure_channel(f"127.0.0.1:{one.health_port}") as channel:
+        await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
+    assert dropped.look() == (1, 0)
+    await one.stop()
+
+
+async def test_a_call_of_an_unknown_method_arrived_at_the_door() -> None:
+    door = serving.Door(Limits())
+    server = aio.server(interceptors=[door])
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        with pytest.raises(aio.AioRpcError) as unknown:
+            await wire.RetrievalServiceStub(channel).Describe(pb.DescribeRequest())
+    await server.stop(0)
+    assert (unknown.value.code(), door.arrived) == (grpc.StatusCode.UNIMPLEMENTED, 1)
 
 
 @pytest.mark.parametrize(
