@@ -2,17 +2,15 @@
 
 import asyncio
 import gc
-import hashlib
 import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import uvloop
 
-from gateway import attributes, feedback, http, messages, retrieval, scope, thresholds
+from gateway import attributes, feedback, http, messages, retrieval, scope, shaping, shipped, thresholds
 from gateway.breaker import Breaker, guarded, guarded_stream
 from gateway.counts import WATCH, Counted
 from gateway.deadlines import Seconds
@@ -24,7 +22,7 @@ from gateway.models import Embedder, Generator, Reranker, Weights
 from gateway.nearness import Nearness
 from gateway.openai_generator import OpenAIGenerator, Target, configured
 from gateway.pipeline import Pipeline
-from gateway.prompt import RULES, PromptWriter
+from gateway.prompt import PromptWriter
 from gateway.questions import Limits, Rules
 from gateway.replies import Replies
 from gateway.retrieval import Retrieval
@@ -47,13 +45,6 @@ from radrag.triton import ModelServer
 
 log = logging.getLogger(__name__)
 
-ROOT = Path(__file__).parent.parent
-# What shapes an answer besides the models and the index: a reply's manifest holds their hash.
-SHAPING = (
-    "generator_template", "generator_kind", "openai_body", "children_per_topic", "children", "candidates",
-    "sources", "max_tokens", "unsupported", "temperature", "top_p", "seed",
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Gateway:
@@ -72,7 +63,7 @@ def wire(
 ) -> Gateway:
     """Everything the gateway is made of, connected. `record` keeps ratings."""
     template = MESSAGES if servers.openai else TEMPLATES[settings.generator_template]
-    points = thresholds.load(_file(settings.thresholds))
+    points = thresholds.load(shipped.file(settings.thresholds))
     if not points.calibrated:
         log.warning("the evidence thresholds are placeholders: calibrate them before use")
     current = CurrentIndex(index.describe)
@@ -80,7 +71,7 @@ def wire(
     embedder = Embedder(
         servers.embedder, embedding_weights, current.get, settings.embedder_model, settings.query_cache
     )
-    gates = scope.load(_file(settings.scope))
+    gates = scope.load(shipped.file(settings.scope))
     nearness = Nearness(gates, embedder.model, embedder.embed)
     reranker = Reranker(servers.reranker, settings.reranker_model)
     generator = servers.openai or Generator(
@@ -114,7 +105,7 @@ def wire(
         generator_ready=generator.ready,
         renew_index=current.renew,
         judge=Judge(points, settings.reranker_model),
-        messages=messages.load(_file(settings.messages), gates.deferrals),
+        messages=messages.load(shipped.file(settings.messages), gates.deferrals),
         seconds=Seconds(
             settings.embed_seconds, settings.search_seconds, settings.rerank_seconds,
             settings.generate_seconds,
@@ -133,23 +124,13 @@ def wire(
     service = AssistantService(
         Counted(pipeline),
         Rules(settings.topics, _limits(settings), settings.max_question_characters),
-        Replies(models.named, settings_sha256(settings)),
+        Replies(models.named, shaping.sha256(settings)),
         current.seen,
         record,
         version=telemetry.version(),
     )
     checks = {INDEX: check(current.renew), **models.checks(), "scope": check(nearness.renew)}
     return Gateway(service, checks, models)
-
-
-def settings_sha256(settings: Settings) -> str:
-    """The hash of what shapes an answer: rules, sampling, limits, thresholds, messages, our version."""
-    shaping = [f"{name}={getattr(settings, name)}" for name in SHAPING]
-    paths = (settings.thresholds, settings.messages, settings.scope)
-    files = [_file(path).read_text(encoding="utf-8") for path in paths]
-    return hashlib.sha256(
-        "\n".join([telemetry.version(), *shaping, *files, *RULES.values()]).encode()
-    ).hexdigest()
 
 
 async def serve(settings: Settings) -> None:
@@ -242,11 +223,6 @@ def _sampling(settings: Settings, stop: Iterable[str]) -> dict[str, object]:
 
 def _limits(settings: Settings) -> Limits:
     return Limits(settings.children_per_topic, settings.candidates, settings.sources, settings.max_tokens)
-
-
-def _file(path: Path) -> Path:
-    """A file as given, or, where there is none, the one that comes with the program."""
-    return path if path.exists() else ROOT / path
 
 
 def main() -> None:

@@ -5,12 +5,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import date
 
 from gateway import messages, scope
-from gateway.__main__ import ROOT
 from gateway.answer import Prompt
 from gateway.passage import Document, Found, MatchedChild, Passage, QueryVector, Scores
 from gateway.pipeline import Pipeline
 from gateway.prompt import PromptWriter
 from gateway.questions import Limits, Question
+from gateway.shipped import ROOT
 from gateway.sufficiency import Judge
 from gateway.templates import TEMPLATES
 from gateway.thresholds import Degraded, Thresholds

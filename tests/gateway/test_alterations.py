@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from gateway.__main__ import ROOT
 from gateway.check import Checker
+from gateway.shipped import ROOT
 from radrag.sentences import sentences
 from tests.gateway.fakes import passage
 

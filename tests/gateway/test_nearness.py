@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.__main__ import ROOT
 from gateway.answer import Kind, Notice
 from gateway.nearness import Nearness, examples
 from gateway.passage import Found, QueryVector
 from gateway.questions import Question
 from gateway.scope import Scope, load
+from gateway.shipped import ROOT
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.errors import ModelUnavailable
 from radrag.settings import Settings

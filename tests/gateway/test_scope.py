@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gateway.__main__ import ROOT
+from gateway.shipped import ROOT
 from tests.gateway.fakes import GATES
 
 STOPPED = {

@@ -10,10 +10,11 @@ from grpc import aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from gateway import __main__ as wiring
-from gateway import messages, scope, thresholds
+from gateway import messages, scope, shaping, thresholds
 from gateway.health import LIVE, Readiness
 from gateway.questions import language_of
 from gateway.service import NAME
+from gateway.shipped import ROOT
 from gateway.words import same
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
@@ -21,7 +22,7 @@ from radrag.settings import Settings
 
 
 def test_the_shipped_thresholds_know_the_default_models() -> None:
-    shipped = thresholds.load(wiring.ROOT / Settings().thresholds)
+    shipped = thresholds.load(ROOT / Settings().thresholds)
     assert Settings().reranker_model in shipped.rerank
     assert Settings().embedder_model in shipped.degraded
 
@@ -35,8 +36,8 @@ def test_a_threshold_that_lets_everything_or_nothing_through_is_refused(tmp_path
 
 
 def test_the_shipped_messages_are_there_in_both_languages() -> None:
-    gates = scope.load(wiring.ROOT / Settings().scope)
-    shipped = messages.load(wiring.ROOT / Settings().messages, gates.deferrals)
+    gates = scope.load(ROOT / Settings().scope)
+    shipped = messages.load(ROOT / Settings().messages, gates.deferrals)
     assert shipped.deferral("individual_patient", "ru") != shipped.deferral("unknown gate", "ru")
 
 
@@ -48,9 +49,9 @@ def test_a_missing_message_is_named(tmp_path: Path) -> None:
 
 
 def test_the_settings_hash_moves_with_what_shapes_an_answer_and_only_with_that() -> None:
-    one = wiring.settings_sha256(Settings())
-    assert one == wiring.settings_sha256(replace(Settings(), query_cache=1))
-    assert one != wiring.settings_sha256(replace(Settings(), temperature=0.2))
+    one = shaping.sha256(Settings())
+    assert one == shaping.sha256(replace(Settings(), query_cache=1))
+    assert one != shaping.sha256(replace(Settings(), temperature=0.2))
 
 
 @pytest.mark.parametrize(
