@@ -70,7 +70,7 @@ async def _callers(stand: Stand, kind: str, children: int) -> AsyncIterator[dict
             open_.push_async_callback(channel.close, None)
         stubs = {name: AssistantServiceStub(channel) for name, channel in channels.items()}
         plain = await open_.enter_async_context(fastapi(stand, children)) if kind == "null" else {}
-        yield {**_direct(direct), **_bare(stubs), **_ours(stubs["ours"]), **plain}
+        yield {**_direct(direct), **_bare(stubs), **ours(stubs["ours"]), **plain}
 
 
 def _direct(direct: Straight) -> dict[str, Ask]:
@@ -90,7 +90,8 @@ def _bare(stubs: Mapping[str, AssistantServiceStub]) -> dict[str, Ask]:
     }
 
 
-def _ours(stub: AssistantServiceStub) -> dict[str, Ask]:
+def ours(stub: AssistantServiceStub) -> dict[str, Ask]:
+    """The public calls, each with a question that was not asked before."""
     texts = _questions(40)
     turns = iter(range(10**9))
 

@@ -27,13 +27,14 @@ def commit() -> str:
 
 
 def machine() -> dict[str, object]:
-    """Processor, cores that this process may use, and memory in bytes."""
+    """Processor, cores that this process may use, memory in bytes, and the load of the last minute."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return {
         "processor": next(names, platform.machine()),
         "cores": len(os.sched_getaffinity(0)),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "load": round(os.getloadavg()[0], 1),
     }
 
 

@@ -6,7 +6,6 @@ with the gateway's stored reply: two hops. `path` makes a Prompt's three outgoin
 and answers with the stored prompt; its streams pass the generator's pieces on, a frame each.
 """
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -124,8 +123,7 @@ class Plain(assistant_pb2_grpc.AssistantServiceServicer):
 
 
 async def _once(request: Message) -> AsyncIterator[Message]:
-    yield request
-    await asyncio.Event().wait()  # an ended side makes Triton 2.51 end the other
+    yield request  # with this side ended, Triton ends the other after its last piece, and not before
 
 
 async def serve(role: str, folder: Path, address: str) -> None:

@@ -15,6 +15,7 @@ from benchmarks.loops import spent
 from benchmarks.relaying import relays
 from benchmarks.stand import Stand
 from cli import supervision
+from cli.supervision import Service
 from cli.terminal import Terminal
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
@@ -64,21 +65,23 @@ async def measured(stand: Stand, counts: list[int]) -> dict[str, object]:
 @asynccontextmanager
 async def _writing(stand: Stand) -> AsyncIterator[Stand]:
     """A second gateway beside the first, whose generator writes words."""
-    port = stand.triton.grpc_port + 17
-    environ = {
-        **stand.environ,
-        "RADRAG_GENERATOR_MODEL": "null_words",
-        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{port}",
-        "RADRAG_HOME": str(stand.home / "writing"),
-        "RADRAG_AUDIT_KEY_FILE": str(stand.home / "writing" / "key.pem"),
-    }
-    service = stand.service("gateway", environ)
+    service = beside(stand, "writing", {"RADRAG_GENERATOR_MODEL": "null_words"})
     await supervision.up([service], Terminal(), 60)
     try:
         running = service.child.running()
-        yield replace(stand, environ=environ, pids={"gateway": running.pid if running else 0})
+        yield replace(stand, environ=service.environ, pids={"gateway": running.pid if running else 0})
     finally:
         await supervision.down([service.child])
+
+
+def beside(stand: Stand, name: str, more: Mapping[str, str]) -> Service:
+    """A second gateway beside the first, with other settings and a folder of its own; not started."""
+    own = {
+        "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{stand.triton.grpc_port + 17}",
+        "RADRAG_HOME": str(stand.home / name),
+        "RADRAG_AUDIT_KEY_FILE": str(stand.home / name / "key.pem"),
+    }
+    return stand.service("gateway", {**stand.environ, **own, **more})
 
 
 async def _run(address: str, process: str, count: int, pids: Mapping[str, int], question: str) -> Run:
@@ -101,8 +104,9 @@ async def _run(address: str, process: str, count: int, pids: Mapping[str, int], 
                     tokens += len(frame.text.split())
             ends.append(time.perf_counter() - began)
 
-    readers = [asyncio.create_task(read(number)) for number in range(count)]
-    await begun.wait()
-    before = spent(pids)[process]
-    await asyncio.gather(*readers)
+    async with asyncio.TaskGroup() as readers:  # one that fails ends the wait for it
+        for number in range(count):
+            readers.create_task(read(number))
+        await begun.wait()
+        before = spent(pids)[process]
     return Run(tokens, spent(pids)[process] - before, max(ends), frames)

@@ -7,14 +7,16 @@ values that only different words tell apart.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, combinations, product
+from typing import NamedTuple
 
 from gateway.answer import Kind, Notice
 from gateway.categories import Categories, categories
 from gateway.passage import Passage
 from gateway.planted import planted, touches
 from gateway.quantities import UNITS, Quantities, quantities
-from gateway.words import content_words, denied, polar_words, share_found
+from gateway.words import content_words, denied, polar_words, share_found, start
 from radrag.sentences import sentences
 
 # Of the question's words, of the shorter sentence's, and of that where only years or advice differ.
@@ -32,6 +34,15 @@ _OPPOSITES = (
 _ADVICE = tuple(chain.from_iterable(_OPPOSITES))
 _YEAR = "calendar year"
 _UNITS = {unit.lower() for unit in UNITS}
+_KEPT = 256  # sources whose sentences are kept: 40 kB each
+
+
+class Sentence(NamedTuple):
+    """A sentence of a source: its text, its words, and how they start."""
+
+    text: str
+    words: tuple[str, ...]
+    starts: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -68,16 +79,26 @@ def among(notices: Sequence[Notice], sources: int) -> tuple[Notice, ...]:
 
 def _statements(passage: Passage, asked: Sequence[str]) -> Iterator[Statement]:
     """The sentences that hold enough of the question."""
-    above = content_words(f"{passage.document.title} {' '.join(passage.heading_path)}")
-    distrusted = planted(passage.text)
-    for span in sentences(passage.text):
-        text = passage.text[slice(*span)]
-        words = [word for word in content_words(text) if word not in _UNITS]
-        about = share_found(asked, words + above) >= _ASKED and share_found(asked, words) > 0
-        if about and len(words) >= _FEWEST_WORDS and not touches(span, distrusted):
-            yield Statement(
-                tuple(words), tuple(above), quantities(text), categories(text), tuple(denied(text))
-            )
+    above = tuple(content_words(f"{passage.document.title} {' '.join(passage.heading_path)}"))
+    starts = {start(word) for word in asked}
+    for one in _sentences(passage.text):
+        if starts and starts.isdisjoint(one.starts):
+            continue  # no word of the question: seen sooner than share_found would
+        if share_found(asked, one.words) > 0 and share_found(asked, one.words + above) >= _ASKED:
+            facts = quantities(one.text), categories(one.text), tuple(denied(one.text))
+            yield Statement(one.words, above, *facts)
+
+
+@lru_cache(_KEPT)
+def _sentences(text: str) -> tuple[Sentence, ...]:
+    """Those sentences of a source that say something and may be believed."""
+    distrusted, found = planted(text), list[Sentence]()
+    for span in sentences(text):
+        said = text[slice(*span)]
+        words = tuple(word for word in content_words(said) if word not in _UNITS)
+        if len(words) >= _FEWEST_WORDS and not touches(span, distrusted):
+            found.append(Sentence(said, words, frozenset(map(start, words))))
+    return tuple(found)
 
 
 def _disagree(one: Statement, two: Statement) -> bool:

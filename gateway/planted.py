@@ -5,6 +5,7 @@ finds no support in it.
 """
 
 import re
+from functools import lru_cache
 
 from radrag.sentences import Span, sentences
 
@@ -34,6 +35,7 @@ _PATTERNS = (
 _SPEAKS = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.DOTALL)
 
 
+@lru_cache(256)  # the stages of one answer ask of the same sources, and so does the next question
 def planted(text: str) -> tuple[Span, ...]:
     """The ranges of the text that are hidden from its readers or speak to the machine, in order."""
     hidden = [match.span() for match in _COMMENT.finditer(text)]

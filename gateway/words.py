@@ -7,6 +7,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from gateway.lookalikes import folded
@@ -22,6 +23,7 @@ def _listed(name: str) -> frozenset[str]:
 
 # Forms of one word begin alike.
 _SAME_START = 3
+_KEPT = 20_000  # words that are kept as they are compared: the same ones come again and again
 _FUNCTION_WORDS = _listed("function")
 NEGATIONS = _listed("negation")
 _NEGATIVE_ENDING = re.compile(r"n['’]t\b", re.IGNORECASE)
@@ -77,19 +79,22 @@ def found_words(wanted: Iterable[str], there: Iterable[str]) -> list[str]:
     known = set(there)
     near: dict[str, list[str]] = defaultdict(list)
     for one in known:
-        near[one[:_SAME_START]].append(one)
+        near[start(one)].append(one)
     return [
-        word
-        for word in wanted
-        if word in known or any(same(word, one) for one in near.get(word[:_SAME_START], ()))
+        word for word in wanted if word in known or any(same(word, one) for one in near.get(start(word), ()))
     ]
+
+
+def start(word: str) -> str:
+    """How every form of this word starts."""
+    return word[:_SAME_START]
 
 
 def same(one: str, other: str) -> bool:
     """Whether two words are forms of one: Cyrillic endings differ by up to three letters, Latin by fewer."""
     if one == other:
         return True
-    if one[:_SAME_START] != other[:_SAME_START]:
+    if start(one) != start(other):
         return False
     longer, shorter = max(len(one), len(other)), min(len(one), len(other))
     common = next((n for n in range(shorter) if one[n] != other[n]), shorter)
@@ -103,11 +108,15 @@ def _carries(word: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [_word(word).replace("ё", "е") for word in _WORD.findall(text)]
+    return list(map(_word, _WORD.findall(text)))
 
 
+@lru_cache(_KEPT)
 def _word(word: str) -> str:
-    """In lower case and one script. Small letters tell it: `Не` is no `He`; capitals may be a code."""
+    """In lower case, with `е` for `ё`, and in one script.
+
+    Small letters tell the script: `Не` is no `He`; capitals may be a code.
+    """
     small = folded(word.lower())
     is_code = word.isupper() and len(word) > 1 and small not in NEGATIONS and small not in _FUNCTION_WORDS
-    return folded(word).lower() if is_code else small
+    return (folded(word).lower() if is_code else small).replace("ё", "е")

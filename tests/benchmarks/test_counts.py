@@ -10,15 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gateway.conflicts import conflicts
 from gateway.models import Model
 from gateway.replies import Replies
 from radrag import telemetry
 from radrag.assistant.v1.assistant_pb2 import PromptResponse
-from tests.gateway.fakes import PIPELINE, question, saying
+from tests.gateway.fakes import PIPELINE, passage, question, saying
 from tests.retrieval.making import made
 from tests.retrieval.running import room
 
 PROMPT, SEARCH, TOKEN = 1150, 800, 88
+UNRELATED = 60  # three sources of a hundred sentences that hold no word of the question
 
 
 async def counted(work: Callable[[], Awaitable[Any]]) -> tuple[int, Any]:
@@ -65,6 +67,20 @@ async def test_a_prompt_and_its_reply_enter_few_functions() -> None:
     entered, reply = await counted(prompt)
     assert reply.prompt
     assert entered <= PROMPT, entered
+
+
+async def test_sources_that_were_read_before_are_not_read_again() -> None:
+    long = " ".join(
+        f"The annual dose limit for workers of group {number} is 20 mSv." for number in range(100)
+    )
+    sources = [passage(name, long) for name in ("one", "two", "three")]
+
+    async def unrelated() -> object:
+        return conflicts("Which coil is used for the wrist?", sources)
+
+    entered, found = await counted(unrelated)
+    assert found == ()
+    assert entered <= UNRELATED, entered
 
 
 async def test_a_search_enters_few_functions(tmp_path: Path) -> None:

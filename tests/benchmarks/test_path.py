@@ -1,13 +1,15 @@
 """The path's benchmark on services in this process: what it keeps, calls straight, relays and divides."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from benchmarks import path, stand
+from benchmarks import kept, path, stand, streams
 from benchmarks.loops import Load
+from benchmarks.relaying import relays
 from benchmarks.stand import Stand
 from gateway.__main__ import running
 from radrag import serving
@@ -93,3 +95,13 @@ async def test_stages_are_those_that_replies_report(here: tuple[Stand, triton.Mo
     stages = await path._stages(here[0], path._questions(2))
     assert {"scope", "embed", "search", "rerank", "prompt", "generate", "verify"} <= stages.keys()
     assert all(milliseconds >= 0 for milliseconds in stages.values())
+
+
+async def test_a_relayed_stream_ends_when_the_generator_has_ended(here: tuple[Stand, triton.Models]) -> None:
+    """Triton keeps its side open as long as ours is."""
+    made, _ = here
+    said = await kept.captured(made, path._questions(1)[0], MODELS[2])
+    async with relays(made, said) as addresses, asyncio.timeout(20):
+        run = await streams._run(addresses["path"], "path", 2, made.pids, path._questions(1)[0])
+    assert run.tokens > 2
+    assert run.frames == run.tokens
