@@ -6,13 +6,11 @@ graph above, on the next start; and on a full disk a write ends the process with
 """
 
 import asyncio
-import logging
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -20,20 +18,18 @@ from typing import TypeVar
 import qdrant_edge as qdrant
 
 from radrag.errors import Unavailable
-from retrieval import edge_terms
+from retrieval import edge_reading, edge_terms
 from retrieval.bm25 import SparseVector
 from retrieval.completion import to_the_end
+from retrieval.edge_failures import failures
 from retrieval.edge_terms import Dense, Known
 from retrieval.line import Line
 from retrieval.store import Collection, Hit, Point, Record, Where
 
 T = TypeVar("T")
-log = logging.getLogger(__name__)
 
 POINTS_A_WRITE = 64  # 7 ms with Python's lock held
 POINTS_A_FLUSH = 1000  # a flush takes 0.2 s; replaying 1,000 points at the next start takes 0.15 s
-PAGE = 1000
-MOST_KNOWN = 200_000  # points of a collection whose fields are remembered: 350 bytes each
 RESERVE = 128 * 1024 * 1024  # bytes of free disk below which nothing is written: two log segments and room
 
 
@@ -61,7 +57,7 @@ class EdgeStore:
         return self._folder / collection.generation / collection.topic
 
     def _open(self, collection: Collection) -> None:
-        with _failures("opened"):
+        with failures("opened"):
             dimension = edge_terms.dimension(self._path(collection))
             shard = qdrant.EdgeShard.load(str(self._path(collection)), self._dense.config(dimension))
             shard.optimize()
@@ -120,7 +116,7 @@ class EdgeStore:
 
     async def _hits(self, collection: Collection, requests: Sequence[qdrant.QueryRequest]) -> list[list[Hit]]:
         shard, known = self._shard(collection), self._known.setdefault(collection, {})
-        return await _read("searched", lambda: _found(shard, requests, known))
+        return await _read("searched", lambda: edge_reading.hits(shard, requests, known))
 
     async def fetch(self, collection: Collection, point_ids: Sequence[str]) -> list[Record]:
         """See Store."""
@@ -131,7 +127,7 @@ class EdgeStore:
     async def find(self, collection: Collection, where: Where) -> list[Record]:
         """See Store."""
         shard = self._shard(collection)
-        return await _read("read", lambda: list(_scroll(shard, where)))
+        return await _read("read", lambda: list(edge_reading.records(shard, where)))
 
     async def count(self, collection: Collection, where: Where) -> int:
         """See Store."""
@@ -197,69 +193,13 @@ class EdgeStore:
         self._writer.shutdown()
 
     async def _do(self, what: str, work: Callable[[], T]) -> T:
-        with _failures(what):
+        with failures(what):
             return await to_the_end(asyncio.get_running_loop().run_in_executor(self._writer, work))
 
 
-def _found(shard: qdrant.EdgeShard, requests: Sequence[qdrant.QueryRequest], known: Known) -> list[list[Hit]]:
-    """The hits of some queries. Payloads are read of those points only that were never met before."""
-    lists = shard.query_batch(qdrant.QueryBatchRequest(list(requests)))
-    new = {point.id for points in lists for point in points} - known.keys()
-    if new:
-        if len(known) > MOST_KNOWN:
-            known.clear()
-            new = {point.id for points in lists for point in points}
-        known.update(edge_terms.fields(shard.retrieve(list(new), edge_terms.HIT, False)))
-    return [[Hit(point.score, *known[point.id]) for point in points if point.id in known] for points in lists]
-
-
 async def _read(what: str, work: Callable[[], T]) -> T:
-    with _failures(what):
+    with failures(what):
         return await asyncio.to_thread(work)
-
-
-@contextmanager
-def _failures(what: str) -> Iterator[None]:
-    """Turns the engine's failures, all of them plain `Exception`, into ours."""
-    try:
-        yield
-    except Exception as error:  # the engine raises nothing narrower
-        log.error("the store could not be %s: %s", what, _kind(error))
-        if "WouldBlock" in str(error):
-            raise Unavailable("the index is open in another process", "INDEX_LOCKED") from error
-        raise Unavailable(f"the vector store could not be {what}", "STORE_FAILED") from error
-
-
-# What operators can act on; the rest of the engine's words may quote what it was given.
-_KINDS = (
-    "WouldBlock",
-    "No space left",
-    "Permission denied",
-    "Read-only",
-    "No such file",
-    "Too many open files",
-)
-
-
-def _kind(error: Exception) -> str:
-    return next((kind for kind in _KINDS if kind in str(error)), type(error).__name__)
-
-
-def _scroll(shard: qdrant.EdgeShard, where: Where) -> Iterator[Record]:
-    offset = None
-    while True:
-        found, offset = shard.scroll(
-            qdrant.ScrollRequest(
-                offset=offset,
-                limit=PAGE,
-                filter=edge_terms.filter_of(where),
-                with_payload=True,
-                with_vector=False,
-            )
-        )
-        yield from (Record(str(point.id), point.payload or {}) for point in found)
-        if offset is None:
-            return
 
 
 def _sync(*paths: Path) -> None:

@@ -1,28 +1,27 @@
-"""The index: publishes, deletes, keeps generations, and tidies up behind itself.
+"""The index: publishes, deletes, keeps generations, and has what they leave tidied up.
 
 A publication's points are written and counted first, then one row is committed, and only then is what no
-version needs removed, once nobody reads an older snapshot.
+version needs removed, once nobody reads an older snapshot: see `tidying`.
 """
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
-from radrag.errors import FailedPrecondition, RadragError
+from radrag.errors import FailedPrecondition
 from retrieval.bm25 import Bm25
+from retrieval.chores import Chore
 from retrieval.completion import to_the_end
 from retrieval.fingerprint import Fingerprint, check, check_bm25
 from retrieval.frequencies import Frequencies
 from retrieval.points import of_edition
 from retrieval.publication import Batch, Header, Publication
 from retrieval.snapshot import Generation, Readers, Snapshot, Version, View
-from retrieval.store import FOREVER, Collection, Store
-from retrieval.versions import Chore, Versions
-
-log = logging.getLogger(__name__)
+from retrieval.store import Collection, Store
+from retrieval.tidying import Tidying
+from retrieval.versions import Versions
 
 FIRST = "g1"  # the generation that the first publication makes
 
@@ -50,23 +49,20 @@ class Index:
     ) -> None:
         """`committed` is called with the current view, at the start and after every change of it."""
         self._store, self._versions, self._bm25 = store, versions, bm25
-        self._grace, self._committed = grace, committed
-        self._readers = Readers()
+        self._committed, self._readers = committed, Readers()
         self._current: tuple[int, str] = (-1, "")
         self._made: set[Collection] = set()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tidying = Tidying(store, versions, self._readers, self._lock, grace)
 
     async def tidy(self) -> None:
         """Does what a killed process left undone. To be called before the first search."""
-        for chore in await self._versions.chores(self._grace):
-            await self._try(chore)
+        await self._tidying.undone()
         await self._tell()
 
     async def settle(self) -> None:
         """Waits until nothing is left to tidy."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+        await self._tidying.settle()
 
     @asynccontextmanager
     async def reading(self, name: str = "") -> AsyncIterator[View]:
@@ -114,7 +110,7 @@ class Index:
             frequencies = await Publication(header, self._bm25).write(self._store, collection, batches)
             return await to_the_end(self._commit(generation, header, frequencies))
         except BaseException:
-            self._soon([chore])
+            self._tidying.soon([chore])
             raise
 
     async def _commit(self, generation: Generation, header: Header, frequencies: Frequencies) -> Published:
@@ -123,7 +119,7 @@ class Index:
             if not header.generation and await self._store.current() != generation.name:
                 raise FailedPrecondition("another generation was switched to: publish again", "SWITCHED")
             superseded, left = await self._versions.publish(generation, new)
-        self._soon(left)
+        self._tidying.soon(left)
         await self._tell()
         return Published(True, self._versions.snapshot.revision, superseded)
 
@@ -139,7 +135,7 @@ class Index:
 
     async def _delete(self, document_id: str, version: str, generation: str) -> tuple[list[str], int]:
         removed, left = await self._versions.delete(document_id, version, generation)
-        self._soon(left)
+        self._tidying.soon(left)
         await self._tell()
         return removed, self._versions.snapshot.revision
 
@@ -153,7 +149,7 @@ class Index:
 
     async def _end(self, document_id: str, version: str, day: int) -> tuple[bool, int]:
         left = await self._versions.end(document_id, version, day)
-        self._soon(left)
+        self._tidying.soon(left)
         await self._tell()
         return bool(left), self._versions.snapshot.revision
 
@@ -238,36 +234,6 @@ class Index:
     def _lock(self, document_id: str) -> asyncio.Lock:
         """One writer per document; the empty id is the lock of the generations."""
         return self._locks.setdefault(document_id, asyncio.Lock())
-
-    def _soon(self, chores: Sequence[Chore]) -> None:
-        for chore in chores:
-            task = asyncio.create_task(self._later(chore))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _later(self, chore: Chore) -> None:
-        await asyncio.sleep(self._grace)
-        await self._try(chore)
-
-    async def _try(self, chore: Chore) -> None:
-        try:
-            await self._do(chore)
-        except RadragError:  # logged where it arose; the chore stays noted and is done on the next start
-            log.warning("an edition of %s is left to be tidied", chore.collection)
-
-    async def _do(self, chore: Chore) -> None:
-        """Makes the points of an edition fit the table, once no reader's view is older than the table."""
-        async with self._lock(chore.document_id):
-            await self._readers.gone_before(self._versions.snapshot.revision)
-            generation = self._versions.snapshot.generations.get(chore.collection.generation)
-            version = generation.versions.get(chore.edition) if generation else None
-            where = of_edition(chore.edition)
-            if version is None:
-                await self._store.delete(chore.collection, where)
-            else:
-                day = version.document.valid_to
-                await self._store.set_valid_to(chore.collection, where, FOREVER if day is None else day)
-            await self._versions.done(chore)
 
 
 def _named(snapshot: Snapshot, name: str, current: str) -> Generation:

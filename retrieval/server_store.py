@@ -17,21 +17,10 @@ from qdrant_client.http.exceptions import ApiException
 from radrag import call
 from radrag.access.channels import Files
 from radrag.errors import Unavailable
+from retrieval import server_terms
 from retrieval.bm25 import SparseVector
-from retrieval.edge_terms import OVERSAMPLING
-from retrieval.store import (
-    HIT_FIELDS,
-    INTEGERS,
-    KEYWORDS,
-    Above,
-    Among,
-    AtMost,
-    Collection,
-    Hit,
-    Point,
-    Record,
-    Where,
-)
+from retrieval.server_terms import filter_of
+from retrieval.store import HIT_FIELDS, Collection, Hit, Point, Record, Where
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +71,8 @@ class ServerStore:
         Earlier ones are searched by such vectors as they have; with none, by the full ones.
         """
         self._client, self._shards, self._replicas = client, shards, replicas
-        self._compressed, self._params = _compressed(compression), _params(compression)
+        self._compressed = server_terms.compressed(compression)
+        self._params = server_terms.params(compression)
         self._consistency = models.ReadConsistencyType.MAJORITY if replicas > 1 else None
 
     async def create(self, collection: Collection, dimension: int) -> None:
@@ -90,7 +80,7 @@ class ServerStore:
         with failures("created"):
             if not await self._client.collection_exists(_name(collection)):
                 await self._create(_name(collection), dimension)
-            for field, schema in _schema():  # again where a killed process left some out
+            for field, schema in server_terms.schema():  # again where a killed process left some out
                 await self._client.create_payload_index(_name(collection), field, schema, wait=True)
 
     async def _create(self, name: str, dimension: int) -> None:
@@ -112,7 +102,7 @@ class ServerStore:
     async def write(self, collection: Collection, points: Sequence[Point]) -> None:
         """See Store."""
         for first in range(0, len(points), POINTS_A_WRITE):
-            some = [_point(point) for point in points[first : first + POINTS_A_WRITE]]
+            some = [server_terms.point(point) for point in points[first : first + POINTS_A_WRITE]]
             with failures("written"):
                 await self._client.upsert(_name(collection), some, wait=True, timeout=_seconds())
 
@@ -127,9 +117,9 @@ class ServerStore:
         with failures("searched"):
             found = await self._client.query_points(
                 _name(collection),
-                query=_sparse(query) if isinstance(query, SparseVector) else list(query),
+                query=server_terms.sparse(query) if isinstance(query, SparseVector) else list(query),
                 using="bm25" if sparse else "dense",
-                query_filter=_filter(where),
+                query_filter=filter_of(where),
                 search_params=None if sparse else self._params,
                 limit=limit,
                 with_payload=list(HIT_FIELDS),
@@ -154,7 +144,7 @@ class ServerStore:
             with failures("read"):
                 found, following = await self._client.scroll(
                     _name(collection),
-                    _filter(where),
+                    filter_of(where),
                     limit=PAGE,
                     offset=offset,
                     consistency=self._consistency,
@@ -167,18 +157,18 @@ class ServerStore:
     async def count(self, collection: Collection, where: Where) -> int:
         """See Store."""
         with failures("read"):
-            return (await self._client.count(_name(collection), _filter(where), exact=True)).count
+            return (await self._client.count(_name(collection), filter_of(where), exact=True)).count
 
     async def delete(self, collection: Collection, where: Where) -> None:
         """See Store."""
         with failures("written"):
-            await self._client.delete(_name(collection), _filter(where), wait=True)
+            await self._client.delete(_name(collection), filter_of(where), wait=True)
 
     async def set_valid_to(self, collection: Collection, where: Where, day: int) -> None:
         """See Store."""
         with failures("written"):
             await self._client.set_payload(
-                _name(collection), {"valid_to": day}, points=_filter(where), wait=True
+                _name(collection), {"valid_to": day}, points=filter_of(where), wait=True
             )
 
     async def point_to(self, generation: str, topics: Sequence[str]) -> None:
@@ -238,53 +228,3 @@ def _alias(collection: Collection) -> models.CreateAliasOperation:
             collection_name=_name(collection), alias_name=f"{PREFIX}{collection.topic}"
         )
     )
-
-
-def _compressed(compression: str) -> models.ScalarQuantization | models.BinaryQuantization | None:
-    if compression == "int8":
-        scalar = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-        return models.ScalarQuantization(scalar=scalar)
-    if compression == "binary":
-        return models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True))
-    return None
-
-
-def _params(compression: str) -> models.SearchParams:
-    # A server pays no heed to them where a collection has no compressed vectors.
-    compressed = compression != "none"
-    again = models.QuantizationSearchParams(
-        ignore=not compressed, rescore=compressed, oversampling=OVERSAMPLING[compression]
-    )
-    return models.SearchParams(quantization=again)
-
-
-def _schema() -> list[tuple[str, models.PayloadSchemaType]]:
-    keywords = [(field, models.PayloadSchemaType.KEYWORD) for field in KEYWORDS]
-    return keywords + [(field, models.PayloadSchemaType.INTEGER) for field in INTEGERS]
-
-
-def _point(point: Point) -> models.PointStruct:
-    vector: dict[str, object] = {}
-    if point.dense is not None:
-        vector["dense"] = list(point.dense)
-    if point.bm25 is not None:
-        vector["bm25"] = _sparse(point.bm25)
-    return models.PointStruct.model_validate(
-        {"id": point.point_id, "vector": vector, "payload": dict(point.payload)}
-    )
-
-
-def _sparse(vector: SparseVector) -> models.SparseVector:
-    return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
-
-
-def _filter(where: Where) -> models.Filter:
-    return models.Filter(must=[_condition(one) for one in where])
-
-
-def _condition(one: Among | AtMost | Above) -> models.FieldCondition:
-    if isinstance(one, Among):
-        return models.FieldCondition(key=one.field, match=models.MatchAny(any=list(one.values)))
-    if isinstance(one, AtMost):
-        return models.FieldCondition(key=one.field, range=models.Range(lte=one.value))
-    return models.FieldCondition(key=one.field, range=models.Range(gt=one.value))

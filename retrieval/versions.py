@@ -9,8 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from time import time
+from dataclasses import replace
 from typing import TypeVar
 
 import sqlalchemy as sql
@@ -18,32 +17,16 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from radrag.errors import FailedPrecondition, InvalidArgument, Unavailable
-from retrieval import generations
+from retrieval import chores, generations
+from retrieval.chores import Chore
 from retrieval.completion import to_the_end
 from retrieval.generations import next_revision
 from retrieval.snapshot import Generation, Snapshot, Version
 from retrieval.store import FOREVER, Collection
-from retrieval.tables import (
-    chores,
-    generation_row,
-    metadata,
-    read_snapshot,
-    row,
-    state,
-    versions,
-)
+from retrieval.tables import generation_row, metadata, read_snapshot, row, state, versions
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Chore:
-    """An edition whose points may not fit the table: to be removed, or given their last day."""
-
-    collection: Collection
-    edition: str
-    document_id: str
 
 
 class Versions:
@@ -72,7 +55,7 @@ class Versions:
 
     async def begin(self, chore: Chore) -> None:
         """Notes an edition that is about to be written."""
-        await self._write(lambda connection: _note(connection, chore))
+        await self._write(lambda connection: chores.note(connection, chore))
 
     async def publish(self, generation: Generation, new: Version) -> tuple[str, list[Chore]]:
         """Commits a version. Returns the version that was live before, if another one, and what to tidy.
@@ -93,11 +76,11 @@ class Versions:
 
     async def chores(self, age: float = 0.0) -> list[Chore]:
         """The chores noted at least `age` seconds ago."""
-        return await self._write(lambda connection: _chores(connection, int(time() - age)))
+        return await self._write(lambda connection: chores.noted(connection, age))
 
     async def done(self, chore: Chore) -> None:
         """Forgets a chore."""
-        await self._write(lambda connection: _forget(connection, chore))
+        await self._write(lambda connection: chores.forget(connection, chore))
 
     async def add_generation(self, generation: Generation) -> None:
         """Notes a generation without versions. Raises FailedPrecondition when there is one of that name."""
@@ -177,10 +160,10 @@ def _publish(connection: Connection, into: Generation, new: Version) -> tuple[st
             continue
         left.append(Chore(Collection(generation, old.topic), old.edition, old.document_id))
     connection.execute(versions.insert().values(row(generation, replace(new, revision=revision))))
-    _forget(connection, Chore(Collection(generation, ""), new.edition, ""))
+    chores.forget(connection, Chore(Collection(generation, ""), new.edition, ""))
     left = [chore for chore in left if chore.edition != new.edition]
     for chore in left:
-        _note(connection, chore)
+        chores.note(connection, chore)
     return superseded, left
 
 
@@ -194,7 +177,7 @@ def _delete(
     left = [Chore(Collection(old.generation, old.topic), old.edition, document_id) for old in doomed]
     for chore in left:
         connection.execute(versions.delete().where(_is(chore.collection.generation, chore.edition)))
-        _note(connection, chore)
+        chores.note(connection, chore)
     return sorted({old.version for old in doomed}), left
 
 
@@ -210,7 +193,7 @@ def _end_version(connection: Connection, document_id: str, version: str, day: in
     for chore in left:
         one = _is(chore.collection.generation, chore.edition)
         connection.execute(versions.update().where(one).values(valid_to=day, revision=revision))
-        _note(connection, chore)
+        chores.note(connection, chore)
     return left
 
 
@@ -225,35 +208,6 @@ def _of_document(
 
 def _is(generation: str, edition: str) -> "sql.ColumnElement[bool]":
     return (versions.c.generation == generation) & (versions.c.edition == edition)
-
-
-def _note(connection: Connection, chore: Chore) -> None:
-    _forget(connection, chore)
-    connection.execute(
-        chores.insert().values(
-            generation=chore.collection.generation,
-            edition=chore.edition,
-            topic=chore.collection.topic,
-            document_id=chore.document_id,
-            since=int(time()),
-        )
-    )
-
-
-def _forget(connection: Connection, chore: Chore) -> None:
-    connection.execute(
-        chores.delete().where(
-            (chores.c.generation == chore.collection.generation) & (chores.c.edition == chore.edition)
-        )
-    )
-
-
-def _chores(connection: Connection, until: int) -> list[Chore]:
-    chosen = sql.select(chores).where(chores.c.since <= until).order_by(chores.c.since)
-    return [
-        Chore(Collection(one.generation, one.topic), one.edition, one.document_id)
-        for one in connection.execute(chosen)
-    ]
 
 
 def _end(valid_to: int | None) -> int:

@@ -48,6 +48,7 @@ DISTRIBUTIONS = {
 # weights_manifest lies in a model's folder: the model servers must do without any package of ours.
 NOT_INSTALLED = {*ROOMS, *sys.stdlib_module_names, "samples", "weights_manifest"}
 FORBIDDEN_NAMES = {"utils", "common", "helpers", "base", "types", "constants"}
+MOST_LINES = 250
 # The public SDK: its users are outside.
 FOR_CALLERS = {"answer", "blocking", "client"}
 
@@ -110,6 +111,17 @@ def test_every_module_says_its_job_and_none_is_a_drawer() -> None:
             f"{file}: no docstring"
         )
         assert not FORBIDDEN_NAMES & set(Path(file).with_suffix("").parts), f"{file}: name the job"
+
+
+def test_no_module_is_too_long_to_be_held_in_mind() -> None:
+    """Above it there is a second job, which wants a module and a name of its own."""
+    long = {
+        path.relative_to(ROOT).as_posix(): lines
+        for room in ROOMS
+        for path in sources(room)
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
+    }
+    assert not long
 
 
 def test_only_starting_modules_read_the_environment() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrieval import edge_store, edge_terms
+from retrieval import edge_reading, edge_terms
 from retrieval.bm25 import SparseVector
 from retrieval.edge_store import EdgeStore
 from retrieval.edge_terms import Dense
@@ -99,13 +99,13 @@ async def test_legs_of_one_collection_asked_at_once_enter_the_engine_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered: list[int] = []
-    found = edge_store._found
+    found = edge_reading.hits
 
     def noted(shard: Any, requests: Any, known: Any) -> Any:
         entered.append(len(requests))
         return found(shard, requests, known)
 
-    monkeypatch.setattr(edge_store, "_found", noted)
+    monkeypatch.setattr(edge_reading, "hits", noted)
     store = EdgeStore(tmp_path, 0)
     await store.create(HERE, 2)
     await store.write(HERE, POINTS)

@@ -8,10 +8,11 @@ import sqlalchemy as sql
 
 from radrag.errors import FailedPrecondition, Unavailable
 from retrieval.bm25 import Bm25
+from retrieval.chores import Chore
 from retrieval.frequencies import count
 from retrieval.snapshot import Generation, Version
 from retrieval.store import Collection
-from retrieval.versions import Chore, Versions
+from retrieval.versions import Versions
 from tests.retrieval.making import FINGERPRINT, Made, made
 
 
