@@ -1,12 +1,13 @@
 """The matrix names tests that are there, and enough of them."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.faults.__main__ import Result
+from tests.faults.__main__ import Result, ran
 from tests.faults.table import FAULTS, Fault
 
 TESTS = Path(__file__).parents[1]
@@ -40,3 +41,13 @@ def test_a_fault_is_met_when_its_test_passed_and_all_was_well_in_time() -> None:
     assert not Result().met(slow)
     assert not Result(passed=False, back=1.0).met(slow)
     assert Result().met(replace(slow, back="next call"))
+
+
+def test_it_notes_a_time(record_property: Callable[[str, object], None]) -> None:
+    record_property("recovered", 1.5)
+
+
+def test_the_time_that_a_test_notes_is_read_from_its_own_run() -> None:
+    found = ran(["tests/faults/test_table.py::test_it_notes_a_time"])
+    (result,) = found.values()
+    assert (result.passed, result.back) == (True, 1.5)
