@@ -15,6 +15,7 @@ import pytest
 
 from cli.places import ROOT
 from cli.process import Child
+from tests.conftest import ran
 
 
 def program(name: str) -> str:
@@ -91,6 +92,4 @@ def prometheus(folder: Path, port: int, targets: Mapping[str, str], rules: Path)
                 time.sleep(0.2)
         yield server
     finally:
-        import asyncio
-
-        asyncio.run(child.stop(10))
+        ran(child.stop(10))

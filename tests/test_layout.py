@@ -148,3 +148,16 @@ def test_every_library_is_declared() -> None:
         if DISTRIBUTIONS.get(library, library) not in declared
     }
     assert not missing
+
+
+def test_fixtures_run_their_loops_in_another_thread() -> None:
+    """`tests.conftest.ran`: in this one a browser's loop may be running, and a second one is refused."""
+    found = {
+        f"{path.relative_to(ROOT)}: {top.name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for top in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(top, ast.FunctionDef) and not top.name.startswith("test_")
+        for node in ast.walk(top)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "asyncio.run"
+    }
+    assert not found

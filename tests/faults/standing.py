@@ -19,7 +19,7 @@ from cli.terminal import Terminal
 from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, free_port, started
 
 QUESTION = "What is the yearly occupational limit for the eye lens?"
@@ -93,7 +93,7 @@ def standing(home: Path) -> Iterator[Standing]:
         **settings, "RADRAG_HOME": str(home / "second"),
         "RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{free_port()}", "RADRAG_SEARCH_SECONDS": "25",
     }  # fmt: skip
-    asyncio.run(triton.start())
+    ran(triton.start())
     try:
         with (
             started(settings, "retrieval", "gateway", "ingest") as stack,
@@ -103,7 +103,7 @@ def standing(home: Path) -> Iterator[Standing]:
             assert done.returncode == 0, done.stdout + done.stderr
             yield Standing(stack, triton, second)
     finally:
-        asyncio.run(triton.stop())
+        ran(triton.stop())
 
 
 async def search(address: str, deadline: float = DEADLINE) -> Seen:

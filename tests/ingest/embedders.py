@@ -1,6 +1,5 @@
 """A Triton of its own that serves one embedder: the null one of the tests, or one of the product."""
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from cli.model_environment import MODEL_REPOSITORY
 from cli.process import Child
 from cli.triton_server import TritonServer
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 
 NULL = "null_embedder"
 NULL_MODELS = Path(__file__).parents[1] / "integration" / "models"
@@ -19,8 +18,8 @@ def served(model: str, folder: Path) -> Iterator[str]:
     """Its gRPC address."""
     repository = NULL_MODELS if model == NULL else MODEL_REPOSITORY
     server = TritonServer(Child("embedder", folder), (model,), free_grpc_port(), repository=repository)
-    asyncio.run(server.start(300))
+    ran(server.start(300))
     try:
         yield server.grpc
     finally:
-        asyncio.run(server.stop())
+        ran(server.stop())

@@ -31,7 +31,7 @@ from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.errors import DeadlineExceeded, ModelUnavailable
 from radrag.triton import ModelServer, Piece
-from tests.conftest import complete, free_grpc_port
+from tests.conftest import complete, free_grpc_port, ran
 from tests.gateway.openai_stand import DONE, HEAD, Stand, chunk, event, standing
 from tests.integration.conftest import MODELS, Stack, environ, gateway
 from tests.integration.generators import add_gguf, gemma
@@ -87,9 +87,9 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TritonServer]:
 
 
 def served(server: TritonServer) -> Iterator[TritonServer]:
-    asyncio.run(server.start())
+    ran(server.start())
     yield server
-    asyncio.run(server.stop())
+    ran(server.stop())
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from cli.triton_server import TritonServer, command, environ
 from gateway.templates import TEMPLATES
 from radrag.errors import ModelUnavailable, Overloaded
 from radrag.triton import ModelServer, Piece
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 from tests.integration.generators import add_gguf, describe, gemma, linked
 from tests.integration.metrics import total
 
@@ -95,7 +95,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     try:
         yield Server(triton, settled(triton))
     finally:
-        asyncio.run(triton.stop())
+        ran(triton.stop())
         shutil.rmtree(folder / "weights")
 
 

@@ -16,7 +16,7 @@ from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.errors import Unavailable
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 from tests.integration.conftest import FEW, MODELS, Stack, environ, free_port, started
 from tests.integration.test_separation import back
 
@@ -49,8 +49,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Tr
     )
     with ExitStack() as until:
         for server in (others, generator):
-            until.callback(lambda one: asyncio.run(one.stop()), server)
-            asyncio.run(server.start())
+            until.callback(lambda one: ran(one.stop()), server)
+            ran(server.start())
         stack = until.enter_context(started(settings, "retrieval", "gateway", "ingest"))
         done = stack.radrag("ingest", *map(str, FEW), "--topic", "safety", "--approve", "--json")
         assert done.returncode == 0, done.stdout + done.stderr

@@ -19,7 +19,7 @@ from radrag.client import AsyncClient
 from radrag.errors import Unavailable
 from radrag.serving import probe
 from radrag.telemetry.reading import samples
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 from tests.integration import test_degraded
 from tests.integration.bulk import rate, slow
 from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, free_port, lent, started
@@ -52,8 +52,8 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, dic
     )
     with ExitStack() as until:
         for server in servers.values():
-            until.callback(lambda one: asyncio.run(one.stop()), server)
-            asyncio.run(server.start())
+            until.callback(lambda one: ran(one.stop()), server)
+            ran(server.start())
         stack = until.enter_context(started(settings, "retrieval", "gateway", "ingest"))
         done = stack.radrag("ingest", *map(str, FEW), "--topic", "safety", "--approve", "--json")
         assert done.returncode == 0, done.stdout + done.stderr

@@ -1,6 +1,5 @@
 """A real Prometheus beside the running stack: what it scrapes, and every question that anybody asks it."""
 
-import asyncio
 import json
 import re
 import subprocess
@@ -31,6 +30,7 @@ from radrag.knowledge.v1 import knowledge_pb2 as wire
 from radrag.knowledge.v1.knowledge_pb2_grpc import KnowledgeServiceStub
 from radrag.telemetry import metrics, reading
 from tests.access.authority import Authority
+from tests.conftest import ran
 from tests.deploy.runbooks import QUERIES
 from tests.integration.conftest import Stack, free_port, made, started
 from tests.prometheus import Prometheus, prometheus
@@ -117,9 +117,9 @@ def watched(light: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with started(secured.environ, "retrieval"), prometheus(folder, free_port(), targets, hurried) as server:
         for job in targets:
             server.wait(f'up{{job="{job}"}} == 1')
-        asyncio.run(traffic(light, "first"))
+        ran(traffic(light, "first"))
         time.sleep(3)  # every series must have been seen before it grows: a rate needs two looks
-        asyncio.run(traffic(light, "second"))
+        ran(traffic(light, "second"))
         server.wait('rate(radrag_outcomes_total{outcome="ANSWERED"}[5m]) > 0')
         time.sleep(3)
         yield Watched(server, targets)

@@ -26,7 +26,7 @@ from cli.process import Child
 from cli.triton_server import TritonServer, command, environ
 from radrag.errors import InvalidArgument
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port
+from tests.conftest import free_grpc_port, ran
 from tests.model_repository.tiny_bundles import tiny_bundle
 from tests.model_repository.tiny_models import DIMENSION
 from tests.model_repository.tiny_repository import (
@@ -125,7 +125,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     try:
         yield Server(triton, settled(triton))
     finally:
-        asyncio.run(triton.stop())
+        ran(triton.stop())
 
 
 def settled(triton: TritonServer, seconds: float = 600) -> dict[str, tuple[str, str]]:
