@@ -170,9 +170,11 @@ def _denies(one: Statement, two: Statement) -> bool:
 
 
 def _opposed(one: Statement, two: Statement) -> bool:
-    return not (one.denied or two.denied) and any(
-        _starts(one.words, yes) and _starts(two.words, no) and not _starts(one.words, no)
-        for yes, no in _OPPOSITES
+    if one.denied or two.denied:
+        return False
+    here, there = list(filter(_is_advice, one.words)), list(filter(_is_advice, two.words))
+    return bool(here and there) and any(
+        _starts(here, yes) and _starts(there, no) and not _starts(here, no) for yes, no in _OPPOSITES
     )
 
 

@@ -5,7 +5,6 @@ Left out: synonyms and other languages. A paraphrase that uses them counts as un
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -76,13 +75,10 @@ def share_found(wanted: Iterable[str], there: Iterable[str]) -> float:
 
 def found_words(wanted: Iterable[str], there: Iterable[str]) -> list[str]:
     """Those of the words that have a form among `there`."""
-    known = set(there)
-    near: dict[str, list[str]] = defaultdict(list)
-    for one in known:
-        near[start(one)].append(one)
-    return [
-        word for word in wanted if word in known or any(same(word, one) for one in near.get(start(word), ()))
-    ]
+    words, known = list(wanted), set(there)
+    missed = {start(word) for word in words if word not in known}
+    near = [one for one in known if start(one) in missed] if missed else []
+    return [word for word in words if word in known or any(same(word, one) for one in near)]
 
 
 def start(word: str) -> str:
