@@ -14,7 +14,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.index_made import made
@@ -31,14 +32,34 @@ def rows(asked: argparse.Namespace) -> dict[str, Mapping[str, object]]:
     found: dict[str, Mapping[str, object]] = {}
     for dimension in asked.dimensions:
         for children in asked.children:
-            with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-                written = asyncio.run(made(Path(folder), children, dimension, asked.questions))
+            with _room(asked.keep, f"{children}x{dimension}") as folder:
+                written = _written(folder, children, dimension, asked.questions)
                 print(f"{children} children of {dimension}: written in {written:.0f} s", flush=True)
                 for shape in asked.shapes:
                     name = f"{children} x {dimension}, {shape}"
-                    found[name] = {"written_s": round(written, 1), **_apart(Path(folder), shape)}
+                    found[name] = {"written_s": round(written, 1), **_apart(folder, shape)}
                     print(name, json.dumps(found[name]), flush=True)
     return found
+
+
+@contextmanager
+def _room(keep: Path | None, name: str) -> Iterator[Path]:
+    """Where an index lies: below `keep`, to be asked again another time, or where nothing stays."""
+    if keep:
+        (keep / name).mkdir(parents=True, exist_ok=True)
+        yield keep / name
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _written(folder: Path, children: int, dimension: int, questions: int) -> float:
+    """Writes the index, unless it was kept; the seconds that took."""
+    took = folder / "written.txt"
+    if not took.exists():
+        seconds = asyncio.run(made(folder, children, dimension, questions))
+        took.write_text(str(seconds), encoding="ascii")
+    return float(took.read_text(encoding="ascii"))
 
 
 def _apart(folder: Path, shape: str) -> Mapping[str, object]:
@@ -89,7 +110,7 @@ def main() -> None:
         "--shapes", nargs="+", choices=list(SHAPES), default=["shipped", "scan", "int8", "binary"]
     )
     given.add_argument("--questions", type=int, default=100)
-    given.add_argument("--folder", default=None, help="where there is room for the index")
+    given.add_argument("--keep", type=Path, default=None, help="where to leave the indexes for another run")
     given.add_argument("--measure", type=Path, default=None, help=argparse.SUPPRESS)
     asked = given.parse_args()
     if asked.measure:

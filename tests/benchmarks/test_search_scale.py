@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import corpus, index_made
+from benchmarks import corpus, index_made, search
 from benchmarks.index_made import made
 from benchmarks.search import table
 from benchmarks.searching import SHAPES, measured
@@ -27,3 +27,14 @@ async def test_a_scan_finds_what_exact_search_finds(tmp_path: Path, monkeypatch:
     assert all(one["recall_at_15"] == 1.0 for one in found["scan"]["filters"])
     assert 0 < found["scan"]["p50_ms"] <= found["scan"]["p95_ms"]
     assert "not measured" in table(found)
+
+
+def test_an_index_that_was_kept_is_not_written_again(tmp_path: Path) -> None:
+    with search._room(tmp_path, "60x32") as folder:
+        (folder / "written.txt").write_text("1.5", encoding="ascii")
+    with search._room(tmp_path, "60x32") as again:
+        assert search._written(again, 60, 32, 2) == 1.5
+        assert not (again / "edge").exists()
+    with search._room(None, "60x32") as elsewhere:
+        assert not (elsewhere / "written.txt").exists()
+    assert not elsewhere.exists()
