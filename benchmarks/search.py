@@ -39,7 +39,12 @@ def rows(asked: argparse.Namespace) -> dict[str, Mapping[str, object]]:
                     name = f"{children} x {dimension}, {shape}"
                     found[name] = {"written_s": round(written, 1), **_apart(folder, shape)}
                     print(name, json.dumps(found[name]), flush=True)
+                    _record(found)  # what comes next takes minutes
     return found
+
+
+def _record(found: Mapping[str, Mapping[str, object]]) -> None:
+    record(RESULT, {"rows": found, "server": os.environ.get("RADRAG_TEST_QDRANT_URL", "not measured")})
 
 
 @contextmanager
@@ -116,9 +121,7 @@ def main() -> None:
     if asked.measure:
         print(json.dumps(asyncio.run(measured(asked.measure, SHAPES[asked.shapes[0]]))))
         return
-    found = rows(asked)
-    record(RESULT, {"rows": found, "server": os.environ.get("RADRAG_TEST_QDRANT_URL", "not measured")})
-    print(table(found))
+    print(table(rows(asked)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What is read of a shard of the embedded store: hits of queries, and records that meet conditions."""
 
 from collections.abc import Iterator, Sequence
+from uuid import UUID
 
 import qdrant_edge as qdrant
 
@@ -14,14 +15,22 @@ MOST_KNOWN = 200_000  # points of a collection whose fields are remembered: 350 
 
 def hits(shard: qdrant.EdgeShard, requests: Sequence[qdrant.QueryRequest], known: Known) -> list[list[Hit]]:
     """The hits of some queries. Payloads are read of those points only that were never met before."""
-    lists = shard.query_batch(qdrant.QueryBatchRequest(list(requests)))
-    new = {point.id for points in lists for point in points} - known.keys()
-    if new:
-        if len(known) > MOST_KNOWN:
-            known.clear()
-            new = {point.id for points in lists for point in points}
-        known.update(edge_terms.fields(shard.retrieve(list(new), edge_terms.HIT, False)))
-    return [[Hit(point.score, *known[point.id]) for point in points if point.id in known] for points in lists]
+    found = shard.query_batch(qdrant.QueryBatchRequest(list(requests)))
+    lists = [[(point.id, point.score) for point in points] for points in found]  # an id is dear to read
+    try:
+        return [[Hit(score, *known[one]) for one, score in points] for points in lists]
+    except KeyError:
+        _meet(shard, {one for points in lists for one, _ in points}, known)
+    return [[Hit(score, *known[one]) for one, score in points if one in known] for points in lists]
+
+
+def _meet(shard: qdrant.EdgeShard, points: set[int | UUID | str], known: Known) -> None:
+    """Makes these points known, as many as there still are."""
+    new = points - known.keys()
+    if len(known) > MOST_KNOWN:
+        known.clear()
+        new = points
+    known.update(edge_terms.fields(shard.retrieve(list(new), edge_terms.HIT, False)))
 
 
 def records(shard: qdrant.EdgeShard, where: Where) -> Iterator[Record]:
