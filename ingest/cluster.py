@@ -77,7 +77,11 @@ def cluster(address: str, care: Care, reading: Reading) -> Iterator[Workers]:
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise Unavailable(f"no Ray cluster answers at {address}", "RAY_UNAVAILABLE") from error
+        # A cluster that wants a token does not say so: its door is silent.
+        message = (
+            f"no Ray cluster answers at {address}, or it wants its token (RAY_AUTH_MODE, RAY_AUTH_TOKEN)"
+        )
+        raise Unavailable(message, "RAY_UNAVAILABLE") from error
     try:
         remote = ray.remote(num_cpus=1, max_restarts=-1)(Worker)
         size = max(1, int(ray.cluster_resources().get("CPU", 1)))

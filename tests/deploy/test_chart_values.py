@@ -145,3 +145,13 @@ def test_bulk_reading_on_a_ray_cluster_is_its_address(ray: str, image: str, more
     ]
     ports = {port["port"] for rule in ways["spec"]["egress"] for port in rule.get("ports", [])}
     assert (10001 in ports) is bool(ray)
+
+
+def test_the_token_of_a_ray_cluster_comes_from_its_secret() -> None:
+    cluster = "jobs.ingest.enabled=true,jobs.ingest.claim=documents,jobs.ingest.ray=ray://head:10001"
+    (job,) = [one for one in rendered(f"{cluster},jobs.ingest.raySecret=mine") if one["kind"] == "Job"]
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    env = {one["name"]: one for one in container["env"]}
+    assert env["RAY_AUTH_MODE"]["value"] == "token"
+    assert env["RAY_AUTH_TOKEN"]["valueFrom"]["secretKeyRef"] == {"name": "mine", "key": "token"}
+    assert "RAY_AUTH" not in str(rendered(cluster))
