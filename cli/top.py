@@ -10,10 +10,10 @@ from dataclasses import asdict
 from cli import ports, services
 from cli.exits import Exit
 from cli.terminal import Terminal
-from cli.top_figures import Figures, figures, look
+from cli.top_figures import Figures, Look, Looks, figures, look
 from radrag.errors import Unavailable
 from radrag.settings import Settings
-from radrag.telemetry.reading import Sample, samples
+from radrag.telemetry.reading import samples
 
 STARTED = "process_start_time_seconds"
 CLEAR = "\x1b[H\x1b[2J"
@@ -24,12 +24,13 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     addresses = pages(Settings.from_environ(environ))
     if given.once:
         found = await _read(addresses)
-        _show(screen, figures({}, look(found), _age(found)), given.json, "since the processes started")
+        begun = {page: look(()) for page in found}
+        _show(screen, figures(begun, found, _age(found)), given.json, "since the processes started")
         return Exit.OK
-    before, since = look(await _read(addresses)), time.monotonic()
+    before, since = await _read(addresses), time.monotonic()
     while True:
         await asyncio.sleep(given.every)
-        after, now = look(await _read(addresses)), time.monotonic()
+        after, now = await _read(addresses), time.monotonic()
         if screen.people:
             screen.piece(CLEAR)
         _show(screen, figures(before, after, now - since), given.json, f"the last {now - since:.0f} s")
@@ -45,24 +46,24 @@ def pages(settings: Settings) -> list[str]:
     return list(dict.fromkeys(f"{host}:{port + more}" for host, port, more in split))
 
 
-async def _read(addresses: Sequence[str]) -> list[Sample]:
-    """The samples of every page that answers. Raises Unavailable when none does."""
+async def _read(addresses: Sequence[str]) -> Looks:
+    """Every page that answers. Raises Unavailable when none does."""
     found = await asyncio.gather(*(asyncio.to_thread(_page, address) for address in addresses))
     if not any(found):
         raise Unavailable(f"no metrics at {', '.join(addresses)}")
-    return [sample for page in found for sample in page]
+    return {address: page for address, page in zip(addresses, found, strict=True) if page}
 
 
-def _page(address: str) -> list[Sample]:
+def _page(address: str) -> Look:
     try:
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=2) as reply:
-            return list(samples(reply.read().decode()))
+            return look(samples(reply.read().decode()))
     except OSError:
-        return []
+        return {}
 
 
-def _age(found: Sequence[Sample]) -> float:
-    started = [sample.value for sample in found if sample.name == STARTED]
+def _age(found: Looks) -> float:
+    started = [value for page in found.values() for (name, _), value in page.items() if name == STARTED]
     return max(1.0, time.time() - min(started)) if started else 1.0
 
 

@@ -9,6 +9,8 @@ from radrag.telemetry.reading import Sample
 
 Key: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
 Look: TypeAlias = Mapping[Key, float]
+Looks: TypeAlias = Mapping[str, Look]
+"""What each page showed, by its address."""
 INFINITE = float("inf")
 
 
@@ -23,22 +25,36 @@ class Figures:
 
 
 def look(samples: Iterable[Sample]) -> Look:
-    """The samples by name and labels; of several pages together, the same series add up."""
-    found: dict[Key, float] = defaultdict(float)
-    for one in samples:
-        found[one.name, tuple(sorted(one.labels.items()))] += one.value
-    return found
+    """The samples of a page by name and labels."""
+    return {(one.name, tuple(sorted(one.labels.items()))): one.value for one in samples}
 
 
-def figures(before: Look, after: Look, seconds: float) -> Figures:
-    """What happened between two looks, `seconds` apart."""
-    grown = {key: max(0.0, value - before.get(key, 0.0)) for key, value in after.items()}
+def figures(before: Looks, after: Looks, seconds: float) -> Figures:
+    """What happened between two looks, `seconds` apart; the same series of several pages add up.
+
+    A page that the first look did not see says nothing yet of the time between: what it shows was counted
+    since its process started.
+    """
+    grown = _added(_grown(before[page], one) for page, one in after.items() if page in before)
+    now = _added(after.values())
     return Figures(
-        _calls(grown, after, seconds),
+        _calls(grown, now, seconds),
         _stages(grown, seconds),
-        _models(grown, after),
+        _models(grown, now),
         _trouble(grown, seconds),
     )
+
+
+def _grown(before: Look, after: Look) -> Look:
+    return {key: max(0.0, value - before.get(key, 0.0)) for key, value in after.items()}
+
+
+def _added(looks: Iterable[Look]) -> Look:
+    found: dict[Key, float] = defaultdict(float)
+    for one in looks:
+        for key, value in one.items():
+            found[key] += value
+    return found
 
 
 def quantile(share: float, buckets: Mapping[float, float]) -> float | None:

@@ -22,6 +22,7 @@ from ingest.reader import Care
 from ingest.reading import Reading
 from ingest.service import NAME, KnowledgeService
 from ingest.service_uploads import Uploads
+from ingest.tokens import TokenCounter, token_counter
 from ingest.upkeep import Upkeep
 from ingest.wiring import Parts, Plan, connected
 from ingest.work import config_of, works
@@ -30,6 +31,7 @@ from radrag.access import channels
 from radrag.access import opening as access
 from radrag.admission import limits
 from radrag.audit import opening
+from radrag.errors import FailedPrecondition
 from radrag.knowledge.v1 import knowledge_pb2_grpc
 from radrag.settings import Settings
 
@@ -91,6 +93,7 @@ class Connection:
 
     def __init__(self, plan: Plan, catalogue: Catalogue, until: AsyncExitStack) -> None:
         self._plan, self._catalogue, self._until = plan, catalogue, until
+        self._counter = read_ahead(plan.tokenizer)
         self._parts: Parts | None = None
         self._one = asyncio.Lock()
 
@@ -98,8 +101,21 @@ class Connection:
         """Raises Unavailable while a model or the index does not answer."""
         async with self._one:
             if self._parts is None:
-                self._parts = await self._until.enter_async_context(connected(self._plan, self._catalogue))
+                counter, self._counter = self._counter, None  # should it not fit, it is read anew
+                parts = connected(self._plan, self._catalogue, counter)
+                self._parts = await self._until.enter_async_context(parts)
             return self._parts
+
+
+def read_ahead(tokenizer: Path) -> TokenCounter | None:
+    """The tokenizer, before anyone calls: to read one takes seconds in which no other thread has its turn.
+
+    None where it cannot be read yet: the first job tries again, and says so.
+    """
+    try:
+        return token_counter(tokenizer)
+    except FailedPrecondition:
+        return None
 
 
 @asynccontextmanager

@@ -89,9 +89,13 @@ async def wired(plan: Plan) -> AsyncIterator[Pipeline]:
 
 
 @asynccontextmanager
-async def connected(plan: Plan, catalogue: Catalogue) -> AsyncIterator[Parts]:
-    """The parts, connected. Raises FailedPrecondition when our tokenizer is not the embedder's."""
-    counter = await asyncio.to_thread(token_counter, plan.tokenizer)
+async def connected(
+    plan: Plan, catalogue: Catalogue, counter: TokenCounter | None = None
+) -> AsyncIterator[Parts]:
+    """The parts, connected. Raises FailedPrecondition when our tokenizer, read here unless given, is not the
+    embedder's.
+    """
+    counter = counter or await asyncio.to_thread(token_counter, plan.tokenizer)
     server = ModelServer(plan.embedder_url, "embedder", plan.models_tls)
     try:
         async with (

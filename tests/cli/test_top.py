@@ -16,7 +16,7 @@ from cli.__main__ import run
 from cli.exits import Exit
 from cli.services import METRICS_ABOVE
 from cli.top import CLEAR, pages
-from cli.top_figures import INFINITE, figures, look, quantile
+from cli.top_figures import INFINITE, Look, figures, look, quantile
 from radrag import telemetry
 from radrag.settings import Settings
 from radrag.telemetry.reading import samples
@@ -43,8 +43,13 @@ def page(ok: int, bad: int) -> str:
     return PAGE.format(ok=ok, bad=bad, thrice=3 * ok)
 
 
+def seen(*texts: str) -> dict[str, Look]:
+    """What the pages of some processes show."""
+    return {f"127.0.0.1:{number}": look(samples(text)) for number, text in enumerate(texts)}
+
+
 def test_rates_shares_and_queues_are_those_between_two_looks() -> None:
-    found = figures(look(samples(page(100, 10))), look(samples(page(140, 20))), 10.0)
+    found = figures(seen(page(100, 10)), seen(page(140, 20)), 10.0)
     (call,) = found.calls
     assert (call["method"], call["rate"], call["running"], call["not_ok"]) == ("A/Search", 5.0, 2, 0.2)
     shares = {stage["stage"]: (stage["rate"], stage["share"]) for stage in found.stages}
@@ -61,7 +66,16 @@ def test_a_quantile_is_reckoned_as_prometheus_does(share: float, expected: float
 
 
 def test_a_restarted_process_counts_from_zero() -> None:
-    assert figures(look(samples(page(100, 10))), look(samples(page(5, 0))), 10.0).calls[0]["rate"] == 0.0
+    assert figures(seen(page(100, 10)), seen(page(5, 0)), 10.0).calls[0]["rate"] == 0.0
+
+
+def test_a_page_that_missed_a_look_counts_from_its_next_two() -> None:
+    """Not from its process's start: that would be a flood that there never was."""
+    one, both = seen(page(100, 10)), seen(page(140, 20), page(9000, 900))
+    later = seen(page(150, 20), page(9020, 900))
+    (call,) = figures(one, both, 10.0).calls
+    assert (call["rate"], call["running"]) == (5.0, 4)
+    assert figures(both, later, 10.0).calls[0]["rate"] == 3.0
 
 
 def test_one_model_server_for_all_roles_is_read_once() -> None:

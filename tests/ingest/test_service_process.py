@@ -6,14 +6,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import cast
 
+import pytest
 from grpc import aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+import ingest.__main__
+from ingest.__main__ import Connection, plan
+from ingest.catalogue.catalogue import Catalogue
+from ingest.wiring import Plan
 from radrag.knowledge.v1 import knowledge_pb2 as wire
 from radrag.knowledge.v1.knowledge_pb2_grpc import KnowledgeServiceStub
+from radrag.settings import Settings
 from tests.ingest.knowledge import submission
 from tests.retrieval.process import ROOT, free_port
 
@@ -80,3 +87,26 @@ async def test_it_takes_calls_while_models_and_index_are_missing(tmp_path: Path)
     ):
         reply = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
         assert reply.status == health_pb2.HealthCheckResponse.SERVING
+
+
+async def test_the_tokenizer_is_read_once_and_before_anyone_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read one takes seconds in which no other thread runs: within a job the service would stand still."""
+    read, given = [], []
+
+    def reading(path: Path) -> str:
+        read.append(path)
+        return "counter"
+
+    @asynccontextmanager
+    async def connected(wanted: Plan, catalogue: object, counter: object = None) -> AsyncIterator[str]:
+        given.append(counter)
+        yield "parts"
+
+    monkeypatch.setattr(ingest.__main__, "token_counter", reading)
+    monkeypatch.setattr(ingest.__main__, "connected", connected)
+    async with AsyncExitStack() as until:
+        tokenizer = Path("tokenizer.json")
+        connection = Connection(plan(Settings(), Path(), tokenizer), cast("Catalogue", None), until)
+        assert read == [tokenizer]
+        assert await connection.parts() == await connection.parts() == "parts"
+    assert (read, given) == ([tokenizer], ["counter"])
