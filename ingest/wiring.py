@@ -95,7 +95,7 @@ async def connected(
     """The parts, connected. Raises FailedPrecondition when our tokenizer, read here unless given, is not the
     embedder's.
     """
-    known = counter or await asyncio.to_thread(token_counter, plan.tokenizer)
+    known: TokenCounter = counter or await asyncio.to_thread(token_counter, plan.tokenizer)
     server = ModelServer(plan.embedder_url, "embedder", plan.models_tls)
     try:
         async with (
