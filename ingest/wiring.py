@@ -95,7 +95,8 @@ async def connected(
     """The parts, connected. Raises FailedPrecondition when our tokenizer, read here unless given, is not the
     embedder's.
     """
-    known: TokenCounter = counter or await asyncio.to_thread(token_counter, plan.tokenizer)
+    if counter is None:
+        counter = await asyncio.to_thread(token_counter, plan.tokenizer)
     server = ModelServer(plan.embedder_url, "embedder", plan.models_tls)
     try:
         async with (
@@ -103,11 +104,11 @@ async def connected(
             parsing(plan) as (parse, under_way),
         ):
             parameters = await server.parameters(plan.embedder_model)
-            index = Index(channel, fingerprint(plan, known, parameters), today())
+            index = Index(channel, fingerprint(plan, counter, parameters), today())
             curation = Curation(catalogue, IndexedVersions(channel), plan.needed)
             await curation.settle()  # what a killed process left
             await index.refresh()
-            pipeline = pipeline_of(plan, known, server, index=index, parse=parse, curation=curation)
+            pipeline = pipeline_of(plan, counter, server, index=index, parse=parse, curation=curation)
             yield Parts(replace(pipeline, under_way=under_way), curation, index)
     finally:
         await server.close()
