@@ -16,7 +16,7 @@ from gateway.categories import Categories, categories
 from gateway.passage import Passage
 from gateway.planted import planted, touches
 from gateway.quantities import UNITS, Quantities, quantities
-from gateway.words import content_words, denied, polar_words, share_found, start
+from gateway.words import Wanted, content_words, denied, polar_words, share_found, starts
 from radrag.sentences import sentences
 
 # Of the question's words, of the shorter sentence's, and of that where only years or advice differ.
@@ -58,7 +58,7 @@ class Statement:
 
 def conflicts(question: str, passages: Sequence[Passage]) -> tuple[Notice, ...]:
     """A warning for each pair of documents that disagree; its detail has the sources' numbers, as `1,3`."""
-    asked = content_words(question)
+    asked = Wanted(content_words(question))
     said = [list(_statements(passage, asked)) for passage in passages]
     return tuple(
         Notice(Kind.CONFLICTING_SOURCES, f"{one + 1},{two + 1}")
@@ -77,16 +77,16 @@ def among(notices: Sequence[Notice], sources: int) -> tuple[Notice, ...]:
     )
 
 
-def _statements(passage: Passage, asked: Sequence[str]) -> Iterator[Statement]:
+def _statements(passage: Passage, asked: Wanted) -> Iterator[Statement]:
     """The sentences that hold enough of the question."""
     above = tuple(content_words(f"{passage.document.title} {' '.join(passage.heading_path)}"))
-    starts = {start(word) for word in asked}
+    over = asked.found(above)
     for one in _sentences(passage.text):
-        if starts and starts.isdisjoint(one.starts):
-            continue  # no word of the question: seen sooner than share_found would
-        if share_found(asked, one.words) > 0 and share_found(asked, one.words + above) >= _ASKED:
-            facts = quantities(one.text), categories(one.text), tuple(denied(one.text))
-            yield Statement(one.words, above, *facts)
+        if asked.starts and asked.starts.isdisjoint(one.starts):
+            continue
+        here = asked.found(one.words)
+        if asked.share(here) > 0 and asked.share(here | over) >= _ASKED:
+            yield Statement(one.words, above, *_facts(one.text))
 
 
 @lru_cache(_KEPT)
@@ -97,8 +97,13 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
         said = text[slice(*span)]
         words = tuple(word for word in content_words(said) if word not in _UNITS)
         if len(words) >= _FEWEST_WORDS and not touches(span, distrusted):
-            found.append(Sentence(said, words, frozenset(map(start, words))))
+            found.append(Sentence(said, words, starts(words)))
     return tuple(found)
+
+
+@lru_cache(4 * _KEPT)
+def _facts(text: str) -> tuple[Quantities, Categories, tuple[frozenset[str], ...]]:
+    return quantities(text), categories(text), tuple(denied(text))
 
 
 def _disagree(one: Statement, two: Statement) -> bool:

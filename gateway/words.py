@@ -6,7 +6,7 @@ Left out: synonyms and other languages. A paraphrase that uses them counts as un
 import json
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from gateway.lookalikes import folded
@@ -76,21 +76,42 @@ def share_found(wanted: Iterable[str], there: Iterable[str]) -> float:
 def found_words(wanted: Iterable[str], there: Iterable[str]) -> list[str]:
     """Those of the words that have a form among `there`."""
     words, known = list(wanted), set(there)
-    missed = {start(word) for word in words if word not in known}
-    near = [one for one in known if start(one) in missed] if missed else []
+    missed = {word[:_SAME_START] for word in words if word not in known}
+    near = [one for one in known if one[:_SAME_START] in missed] if missed else []
     return [word for word in words if word in known or any(same(word, one) for one in near)]
 
 
-def start(word: str) -> str:
-    """How every form of this word starts."""
-    return word[:_SAME_START]
+def starts(words: Iterable[str]) -> frozenset[str]:
+    """How every form of these words starts."""
+    return frozenset(word[:_SAME_START] for word in words)
+
+
+class Wanted:
+    """Words to be found in many texts: what a word is a form of is worked out once."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = frozenset(words)
+        self.starts = starts(self._words)
+        self._forms = cache(self._of)
+
+    def found(self, there: Iterable[str]) -> frozenset[str]:
+        """Those of the words that have a form among `there`; see found_words."""
+        near = [word for word in there if word[:_SAME_START] in self.starts]
+        return frozenset().union(*map(self._forms, near))
+
+    def share(self, found: frozenset[str]) -> float:
+        """The part of the words that these are, 0..1; 1 when nothing is wanted."""
+        return len(found) / len(self._words) if self._words else 1.0
+
+    def _of(self, word: str) -> frozenset[str]:
+        return frozenset(one for one in self._words if same(one, word))
 
 
 def same(one: str, other: str) -> bool:
     """Whether two words are forms of one: Cyrillic endings differ by up to three letters, Latin by fewer."""
     if one == other:
         return True
-    if start(one) != start(other):
+    if one[:_SAME_START] != other[:_SAME_START]:
         return False
     longer, shorter = max(len(one), len(other)), min(len(one), len(other))
     common = next((n for n in range(shorter) if one[n] != other[n]), shorter)
