@@ -215,17 +215,25 @@ def _generation(prompt: str, sampling: Mapping[str, object]) -> list[aio.InferIn
 
 
 def _piece(result: aio.InferResult) -> Piece:
-    def first(name: str) -> bytes | int | None:
-        values = result.as_numpy(name)
-        return None if values is None or not values.size else values.ravel()[0]
-
-    text, reason = first("text_output"), first("finish_reason")
+    """One reply of a stream. Read without numpy, which takes 40 µs for four tensors of one element each."""
+    reply = result.get_response()
+    raw = dict(zip((one.name for one in reply.outputs), reply.raw_output_contents, strict=False))
     return Piece(
-        text.decode(errors="replace") if isinstance(text, bytes) else "",
-        _reason(reason.decode(errors="replace") if isinstance(reason, bytes) else ""),
-        int(first("num_input_tokens") or 0),
-        int(first("num_output_tokens") or 0),
+        _first_text(raw.get("text_output", b"")),
+        _reason(_first_text(raw.get("finish_reason", b""))),
+        _first_number(raw.get("num_input_tokens", b"")),
+        _first_number(raw.get("num_output_tokens", b"")),
     )
+
+
+def _first_text(raw: bytes) -> str:
+    """The first element of strings: its length in four bytes, then itself."""
+    return raw[4 : 4 + _first_number(raw)].decode(errors="replace")
+
+
+def _first_number(raw: bytes) -> int:
+    """The first element of 32-bit counts; 0 where there is none."""
+    return int.from_bytes(raw[:4], "little")
 
 
 def _reason(text: str) -> str:

@@ -1,10 +1,10 @@
 """What becomes of a generator's stream that ends oddly, over the door to Triton with its client replaced."""
 
 from collections.abc import AsyncIterator
+from struct import pack
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
+from tritonclient.grpc import service_pb2
 from tritonclient.utils import InferenceServerException
 
 from radrag.errors import ModelUnavailable
@@ -14,14 +14,17 @@ from radrag.triton import ModelServer, Piece
 class Response:
     """One response of the vLLM backend's tensors."""
 
-    def __init__(self, text: bytes, reason: bytes) -> None:
-        self._values: dict[str, NDArray[np.object_]] = {
-            "text_output": np.array([text], np.object_),
-            "finish_reason": np.array([reason], np.object_),
-        }
+    def __init__(self, text: bytes, reason: bytes, **counts: int) -> None:
+        self._said = service_pb2.ModelInferResponse()
+        for name, value in (("finish_reason", reason), ("text_output", text)):
+            self._said.outputs.add(name=name, datatype="BYTES", shape=[1])
+            self._said.raw_output_contents.append(pack("<I", len(value)) + value)
+        for name, count in counts.items():
+            self._said.outputs.add(name=name, datatype="UINT32", shape=[1])
+            self._said.raw_output_contents.append(pack("<I", count))
 
-    def as_numpy(self, name: str) -> NDArray[np.object_] | None:
-        return self._values.get(name)
+    def get_response(self) -> service_pb2.ModelInferResponse:
+        return self._said
 
 
 class Stream:
@@ -76,3 +79,9 @@ async def test_an_error_behind_an_answers_end_is_still_an_error(monkeypatch: pyt
     failure = InferenceServerException("Error generating stream: CANARY")
     with pytest.raises(ModelUnavailable, match=r"^the generator does not answer$"):
         await written(monkeypatch, Response(b"20", b"stop"), failure)
+
+
+async def test_counts_are_read_where_they_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    last = Response("мЗв".encode(), b"stop", num_output_tokens=2, num_input_tokens=70_000)
+    found = await written(monkeypatch, Response(b"20 ", b"None"), last)
+    assert found == [Piece("20 ", "", 0, 0), Piece("мЗв", "stop", 70_000, 2)]
