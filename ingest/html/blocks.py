@@ -90,6 +90,8 @@ def definition_blocks(node: Tag) -> list[str]:
     """Terms as items, what they mean below them."""
     items: list[list[str]] = []
     for child in node.find_all(["dt", "dd"]):
+        if child.find_parent("dl") is not node:
+            continue  # of a list nested in this one: it is written where it stands
         if child.name == "dt" or not items:
             items.append([])
         items[-1] += blocks_of(child)
@@ -103,14 +105,15 @@ def item(mark: str, blocks: list[str]) -> str:
 
 def table_blocks(node: Tag) -> list[str]:
     """A table, or the blocks of its cells where it only lays out the page."""
-    rows = rows_of(node)
-    if written := table_of(node, rows, cell_text):
+    # A cell is written once for both: tables nested in tables would double the work with each level.
+    rows = [[(cell, blocks_of(cell)) for cell in row] for row in rows_of(node)]
+    if written := table_of(node, [[(cell, on_a_line(blocks)) for cell, blocks in row] for row in rows]):
         caption = node.find("caption")
         return [line_of(caption), written] if isinstance(caption, Tag) else [written]
-    return [block for row in rows for cell in row for block in blocks_of(cell)]
+    return [block for row in rows for _, blocks in row for block in blocks]
 
 
-def cell_text(cell: Tag) -> str:
+def on_a_line(blocks: list[str]) -> str:
     """A cell on one line; what is nested in it follows in order."""
-    text = " ".join(re.sub(r"(?m)^\s*(- |\||> )", " ", block) for block in blocks_of(cell))
+    text = " ".join(re.sub(r"(?m)^\s*(- |\||> )", " ", block) for block in blocks)
     return re.sub(r"\s+", " ", text).strip()

@@ -35,5 +35,5 @@ def table_in(html: str) -> str:
     table = BeautifulSoup(html, "lxml").find("table")
     assert isinstance(table, Tag)
     rows = rows_of(table)
-    grid = grid_of(rows, lambda cell: " ".join(cell.get_text(" ").split()))
+    grid = grid_of([[(cell, " ".join(cell.get_text(" ").split())) for cell in row] for row in rows])
     return markdown_table(grid, header_rows(rows)) if grid and grid[0] else ""

@@ -1,10 +1,14 @@
 """A page becomes Markdown: its main content, its structure, nothing of its frame."""
 
+import re
+from collections import Counter
 from time import process_time, sleep
 
 import pytest
+from bs4.element import PageElement
 
 from ingest.document import Parsed
+from ingest.html.inline import inline_of
 from ingest.html.judge import judged, words_of
 from ingest.html.page import parse_html
 from ingest.load import Source
@@ -167,6 +171,38 @@ async def test_a_page_nested_beyond_reason_is_refused_with_the_reason(nested: st
 async def test_a_page_nested_as_deep_as_allowed_is_read() -> None:
     page = f"<!DOCTYPE html><html><body>{'<div>' * 190}<p>Доза</p>{'</div>' * 190}</body></html>"
     assert (await parser(unasked)(Source("deep.html", "html", page.encode()))).markdown == "Доза\n"
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("<table><tr><td>Орган {}</td><td>", "</td></tr></table>"),
+        ("<table><tr><td>", "</td></tr><tr><td>Орган {}</td></tr></table>"),
+        ("<dl><dt>Орган {}</dt><dd>", "</dd></dl>"),
+        ("<ul><li>Орган {}</li><li>", "</li></ul>"),
+        ("<blockquote><p>Орган {}</p>", "</blockquote>"),
+    ],
+)
+def test_what_is_nested_in_its_kind_is_written_once(opening: str, closing: str) -> None:
+    """Twice at each level would be four thousand times here, and no end at the depth that is allowed."""
+    nested = "".join(opening.format(level) for level in range(12))
+    found = markdown(f"<main>{nested}Доза хрусталика{closing * 12}</main>".format(*range(12)))
+    for text in [*(f"Орган {level}" for level in range(12)), "Доза хрусталика"]:
+        assert len(re.findall(rf"{text}\b", found)) == 1
+
+
+@pytest.mark.parametrize("depth", [4, 12])
+def test_a_cell_is_written_as_often_as_the_page_is(monkeypatch: pytest.MonkeyPatch, depth: int) -> None:
+    asked = Counter[str]()
+
+    def counted(node: PageElement) -> str:
+        asked[str(node)] += 1
+        return inline_of(node)
+
+    monkeypatch.setattr("ingest.html.blocks.inline_of", counted)
+    tables = f"{'<table><tr><td>Орган</td><td>' * depth}Доза{'</td></tr></table>' * depth}"
+    assert "Доза" in markdown(f"<main>{tables}</main>")
+    assert asked["Доза"] <= 2  # the page is read once as it is, and once more where it is judged
 
 
 async def test_a_page_that_takes_too_long_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
