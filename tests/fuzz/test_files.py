@@ -1,19 +1,23 @@
 """No mutated file crashes or hangs a parser or puzzles it: it is read, or refused with a reason.
 
 A plain run reads a few fixed ones; `make fuzz` reads RADRAG_TEST_FUZZ_FILES by our own parsers and
-RADRAG_TEST_FUZZ_DOCLING by Docling in its child processes. A hang ends the run with a traceback.
+RADRAG_TEST_FUZZ_DOCLING by Docling in its child processes. A hang ends the run; var/fuzz-hang.txt has
+the file's number and where it hangs.
 """
 
 import faulthandler
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from cli.places import ROOT
 from ingest.clean import cleaned
 from ingest.load import Source, source_of
 from ingest.manifest import read_manifest
@@ -25,6 +29,9 @@ from tests.fuzz.files import mutated
 OWN = int(os.environ.get("RADRAG_TEST_FUZZ_FILES", "150"))
 DOCLING = int(os.environ.get("RADRAG_TEST_FUZZ_DOCLING", "6"))
 SECONDS, HANG = 10.0, 120.0  # processor time that a file of these sizes may take; when it hangs
+NOTES = (
+    ROOT / "var" / "fuzz-hang.txt"
+)  # pytest keeps the standard streams to itself, to the end that never comes
 NAMES = {"html": "a.html", "markdown": "a.md", "text": "a.txt", "docx": "a.docx", "pdf": "a.pdf"}
 
 
@@ -65,15 +72,38 @@ def outcome(read: Callable[[str, int, Path], None], kind: str, number: int, fold
     """Whether it was read or refused; every other exception fails the test, which `number` repeats."""
     print(kind, number)  # noqa: T201 - shown where it fails
     began = time.process_time()
-    faulthandler.dump_traceback_later(HANG, exit=True)
     try:
-        read(kind, number, folder)
+        with hanging(f"{kind} {number}"):
+            read(kind, number, folder)
     except InvalidArgument:
         return "refused"
     finally:
-        faulthandler.cancel_dump_traceback_later()
         assert time.process_time() - began < SECONDS
     return "read"
+
+
+@contextmanager
+def hanging(name: str, seconds: float = HANG) -> Iterator[None]:
+    """Ends the process when what runs here does not end, and leaves a note where it was."""
+    with NOTES.open("w") as notes:
+        notes.write(f"{name}\n")
+        notes.flush()
+        faulthandler.dump_traceback_later(seconds, exit=True, file=notes)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            NOTES.unlink()
+
+
+def test_what_hangs_is_named_with_its_place() -> None:
+    line = (
+        "import time; from tests.fuzz import test_files as t\nwith t.hanging('html 7', 0.1): time.sleep(60)"
+    )
+    assert subprocess.run([sys.executable, "-c", line], cwd=ROOT, check=False).returncode == 1
+    assert NOTES.read_text().startswith("html 7\n")
+    assert 'File "<string>", line 2' in NOTES.read_text()
+    NOTES.unlink()
 
 
 async def test_a_mutated_file_costs_docling_one_child_at_most() -> None:
