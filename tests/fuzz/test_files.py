@@ -29,9 +29,8 @@ from tests.fuzz.files import mutated
 OWN = int(os.environ.get("RADRAG_TEST_FUZZ_FILES", "150"))
 DOCLING = int(os.environ.get("RADRAG_TEST_FUZZ_DOCLING", "6"))
 SECONDS, HANG = 10.0, 120.0  # processor time that a file of these sizes may take; when it hangs
-NOTES = (
-    ROOT / "var" / "fuzz-hang.txt"
-)  # pytest keeps the standard streams to itself, to the end that never comes
+# Not a stream: pytest keeps those to itself, to the end that never comes.
+NOTES = ROOT / "var" / "fuzz-hang.txt"
 NAMES = {"html": "a.html", "markdown": "a.md", "text": "a.txt", "docx": "a.docx", "pdf": "a.pdf"}
 
 
