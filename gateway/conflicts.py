@@ -7,7 +7,7 @@ values that only different words tell apart.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
@@ -54,6 +54,11 @@ class Statement:
     quantities: Quantities
     categories: Categories
     denied: tuple[frozenset[str], ...]
+
+    @cached_property
+    def matter(self) -> frozenset[str]:
+        """Its words, advice apart."""
+        return frozenset(word for word in self.words if not _is_advice(word))
 
 
 def conflicts(question: str, passages: Sequence[Passage]) -> tuple[Notice, ...]:
@@ -126,18 +131,14 @@ def _likeness(one: Statement, two: Statement) -> float:
 
     Where each has words of its own they may speak of two things: less than nearly all is then nothing.
     """
-    short, long = sorted((one, two), key=lambda each: len(_matter(each)))
+    short, long = sorted((one, two), key=lambda each: len(each.matter))
     shared, covered = _part(short, long), _part(long, short)
     return shared if shared == 1 or covered == 1 or shared >= _NEARLY_ALL else 0.0
 
 
 def _part(one: Statement, two: Statement) -> float:
     """How much of what one says stands in the other or above it."""
-    return share_found(_matter(one), [*two.words, *two.above])
-
-
-def _matter(statement: Statement) -> set[str]:
-    return {word for word in statement.words if not _is_advice(word)}
+    return share_found(one.matter, [*two.words, *two.above])
 
 
 def _holds(one: Statement, two: Statement) -> bool:
