@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from radrag import telemetry
 from radrag.account import Account, Trail
 from radrag.serving import door
 from radrag.telemetry import metrics, stages, traces
@@ -24,7 +25,8 @@ def silent() -> Iterator[tuple[Place, Any]]:
         acts = [act for act in ("inc", "dec", "set", "observe", "clear") if hasattr(kind, act)]
         yield from (((kind, act), _nothing) for act in acts)
         yield (kind, "labels"), _itself
-    yield (stages, "_child"), lambda durations, stage, outcome: durations
+    for place in (stages, telemetry):
+        yield (place, "child"), lambda metric, *labels: metric
     yield (door, "_log"), _nothing
     yield (door, "Account"), lambda method, trail: Account(method, Trail())
     yield (traces, "tracer"), NO_SPANS

@@ -12,7 +12,7 @@ from radrag import telemetry
 
 def first_token(at: str, seconds: float) -> None:
     """Counts a first token at the model or at the caller."""
-    telemetry.TIME_TO_FIRST_TOKEN.labels(at).observe(seconds)
+    telemetry.child(telemetry.TIME_TO_FIRST_TOKEN, at).observe(seconds)
 
 
 WATCH = Watch(first_token, telemetry.GENERATED_TOKENS.inc)
@@ -58,7 +58,7 @@ def _evidence(evidence: Evidence) -> None:
 
 def _warnings(warnings: Iterable[Notice]) -> None:
     for warning in warnings:
-        telemetry.WARNINGS.labels(warning.kind.value).inc()
+        telemetry.child(telemetry.WARNINGS, warning.kind.value).inc()
         if warning.kind is Kind.DEGRADED:
             telemetry.DEGRADED.labels(warning.detail).inc()
 
@@ -66,6 +66,6 @@ def _warnings(warnings: Iterable[Notice]) -> None:
 def _finish(finish: Finish) -> None:
     _evidence(finish.evidence)
     _warnings(one for one in finish.warnings if one not in finish.evidence.warnings)
-    telemetry.OUTCOMES.labels("FAILED" if finish.error else finish.outcome.name).inc()
+    telemetry.child(telemetry.OUTCOMES, "FAILED" if finish.error else finish.outcome.name).inc()
     for citation in finish.citations:
-        telemetry.CITATIONS.labels(str(citation.verified).lower()).inc()
+        telemetry.child(telemetry.CITATIONS, str(citation.verified).lower()).inc()

@@ -6,6 +6,7 @@ A record holds ids, hashes, outcomes and times; texts only where the journal kee
 import asyncio
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -61,7 +62,7 @@ class Account:
         if written is None:
             return
         try:
-            await asyncio.wrap_future(written)
+            await _told(written)
         except RadragError:
             if self.trail.required:
                 raise
@@ -104,8 +105,29 @@ def current() -> Account:
     return _current.get(None) or Account()
 
 
+def _told(written: "Future[None]") -> "asyncio.Future[None]":
+    """What ends in this loop as `written` does in the journal's thread; who leaves takes no record along."""
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[None] = loop.create_future()
+
+    def tell(error: BaseException | None) -> None:
+        if told.done():  # its caller has left
+            return
+        if error:
+            told.set_exception(error)
+        else:
+            told.set_result(None)
+
+    def ended(done: "Future[None]") -> None:
+        with suppress(RuntimeError):  # the loop has closed: there is nobody left to tell
+            loop.call_soon_threadsafe(tell, done.exception())
+
+    written.add_done_callback(ended)
+    return told
+
+
 def _counted(written: "Future[None]") -> None:
     error = written.exception()
-    telemetry.AUDIT_RECORDS.labels("failed" if error else "written").inc()
+    telemetry.child(telemetry.AUDIT_RECORDS, "failed" if error else "written").inc()
     if error:
         log.error("an audit record could not be written", error=type(error.__cause__ or error).__name__)

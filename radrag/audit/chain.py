@@ -13,6 +13,7 @@ from typing import Any
 START = "0" * 64
 # The chain's own part of a record.
 OWN = ("n", "previous", "hash")
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Fault:
 
 def sealed(record: Mapping[str, Any], after: Link) -> tuple[bytes, Link]:
     """The line of the next record, and where the chain stands then. Raises ValueError for a name of OWN."""
-    if taken := record.keys() & set(OWN):
+    if taken := record.keys() & OWN:
         raise ValueError(f"a record may not have a field {', '.join(sorted(taken))}")
     body = {"n": after.n + 1, "previous": after.hash, **record}
     text = _written(body)
@@ -85,4 +86,4 @@ def _wrong(line: bytes, after: Link) -> tuple[str, Link]:
 
 
 def _written(record: Mapping[str, Any]) -> bytes:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    return ENCODER.encode(record).encode()

@@ -78,15 +78,15 @@ class Segments:
 
     def _check(self) -> None:
         """Nobody else may have cut, grown or replaced the file while we had it."""
-        here = os.fstat(self._file)
         there = os.stat(self._path)
-        if here.st_size != self._size or (here.st_ino, here.st_dev) != (there.st_ino, there.st_dev):
+        if (there.st_size, there.st_ino, there.st_dev) != (self._size, *self._is):
             raise Damaged(f"{self._path.name} was changed by somebody else")
 
     def _open(self, path: Path) -> None:
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR)
-        self._size = os.fstat(self._file).st_size
+        here = os.fstat(self._file)
+        self._size, self._is = here.st_size, (here.st_ino, here.st_dev)
         _sync_folder(self._folder)
 
     def _next(self) -> None:

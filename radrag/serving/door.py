@@ -138,7 +138,7 @@ def _counted(told: Account, metadata: Mapping[str, str]) -> Iterator[None]:
     started, span, code = perf_counter(), telemetry.server_span(method, metadata), grpc.StatusCode.OK
     telemetry.activate(span)
     telemetry.expect(method)
-    telemetry.IN_FLIGHT.labels(method).inc()
+    telemetry.child(telemetry.IN_FLIGHT, method).inc()
     try:
         yield
         code = told.failure.code if told.failure else code
@@ -152,10 +152,10 @@ def _counted(told: Account, metadata: Mapping[str, str]) -> Iterator[None]:
         raise
     finally:
         seconds = perf_counter() - started
-        telemetry.IN_FLIGHT.labels(method).dec()
-        telemetry.REQUESTS.labels(method, code.name).inc()
+        telemetry.child(telemetry.IN_FLIGHT, method).dec()
+        telemetry.child(telemetry.REQUESTS, method, code.name).inc()
         if code is not Overloaded.code:  # a refusal takes no time, and would make a flood look fast
-            telemetry.REQUEST_DURATION.labels(method).observe(seconds, telemetry.exemplar(span))
+            telemetry.child(telemetry.REQUEST_DURATION, method).observe(seconds, telemetry.exemplar(span))
         telemetry.end_call(span, code.name)
         _log(told, code.name, seconds, telemetry.trace_id(span))
 

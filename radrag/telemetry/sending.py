@@ -9,22 +9,21 @@ from threading import Event, Thread
 
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, SpanFlags
+from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, SpanFlags
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as Encoded
 from opentelemetry.proto.trace.v1.trace_pb2 import Status as EncodedStatus
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
-from opentelemetry.trace import INVALID_SPAN_CONTEXT, NoOpTracer, SpanKind
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, NoOpTracer, SpanKind, Status
 from opentelemetry.util.types import AttributeValue
 
-from radrag.telemetry.spans import Recorded, Tracer
+from radrag.telemetry.spans import UNSET, Recorded, Silent, Tracer
 
 log = logging.getLogger(__name__)
 
-SCOPE = InstrumentationScope(name="radrag")
+SCOPE = ScopeSpans(scope=InstrumentationScope(name="radrag")).SerializeToString()
 KINDS = {
     SpanKind.INTERNAL: Encoded.SPAN_KIND_INTERNAL,
     SpanKind.SERVER: Encoded.SPAN_KIND_SERVER,
@@ -44,18 +43,13 @@ class Exporter(OTLPSpanExporter):
     def __init__(self, resource: Resource) -> None:
         super().__init__()
         nothing = ReadableSpan("", INVALID_SPAN_CONTEXT, resource=resource)
-        self._resource = encode_spans([nothing]).resource_spans[0].resource
+        self._resource = encode_spans([nothing]).resource_spans[0].resource.SerializeToString()
         self.ended = 0  # spans that were sent, or given up
 
     def export(self, spans: Sequence[Recorded]) -> SpanExportResult:  # type: ignore[override]
         """Sends a batch."""
-        told = ScopeSpans(scope=SCOPE)
-        for span in spans:
-            encode(span, told)
-        resource = ResourceSpans(resource=self._resource, scope_spans=[told])
-        request = ExportTraceServiceRequest(resource_spans=[resource])
         try:
-            sent = self._client.export(request.SerializeToString())
+            sent = self._client.export(request(spans, self._resource))
         finally:
             self.ended += len(spans)
         return SpanExportResult.SUCCESS if sent.success else SpanExportResult.FAILURE
@@ -83,39 +77,70 @@ class Outbox:
             log.warning("the collector does not take spans: %d wait, more are dropped", self._most)
 
 
-def encode(span: Recorded, into: ScopeSpans) -> None:
-    """Adds a span as it is sent. What many spans share is encoded once, and merged in as it is."""
-    ids, parent, status = span.context, span.parent, span.status
+def request(spans: Sequence[Recorded], resource: bytes) -> bytes:
+    """What is sent: an ExportTraceServiceRequest, written by hand at a fifth of the price of building one."""
+    told = b"".join([SCOPE, *(_field(b"\x12", encode(span)) for span in spans)])
+    return _field(b"\n", _field(b"\n", resource) + _field(b"\x12", told))
+
+
+def encode(span: Recorded) -> bytes:
+    """A span as it is sent. What many spans share is encoded once."""
+    ids, parent = span.context, span.parent
     said = tuple(span.attributes.items())
-    added = into.spans.add()
-    added.MergeFromString(
+    parts = [
         OWN.pack(
             b"\n\x10", ids.trace_id.to_bytes(16, "big"), b"\x12\x08", ids.span_id.to_bytes(8, "big"),
             b"9", span.started, b"A", span.ended,
             b"\x85\x01", REMOTE if parent.is_remote else LOCAL,
-        )
-        + _shared(span.name, span.kind, status.status_code.value, status.description, said)
-    )  # fmt: skip
+        ),
+        _shared(span.name, _kind(span), *_ended(span.status), said),
+    ]  # fmt: skip
     if parent.is_valid:
-        added.parent_span_id = parent.span_id.to_bytes(8, "big")
-    for name, at in span.events:
-        added.events.add(name=name, time_unix_nano=at)
+        parts.append(b'"\x08' + parent.span_id.to_bytes(8, "big"))
+    parts += [
+        _field(b"Z", Encoded.Event(name=name, time_unix_nano=at).SerializeToString())
+        for name, at in span.events
+    ]
     if ids.trace_state:
-        added.trace_state = ids.trace_state.to_header()
+        parts.append(_field(b"\x1a", ids.trace_state.to_header().encode()))
+    return b"".join(parts)
+
+
+def _kind(span: Recorded) -> int:
+    """The protocol's number. An enumeration's member is slow to hash: the usual one is not looked up."""
+    return Encoded.SPAN_KIND_INTERNAL if span.kind is SpanKind.INTERNAL else KINDS[span.kind]
+
+
+def _ended(status: Status) -> tuple[int, str]:
+    return (0, "") if status is UNSET else (status.status_code.value, status.description or "")
+
+
+def _field(tag: bytes, content: bytes) -> bytes:
+    """A field of bytes: its tag, how many, and they."""
+    return tag + _varint(len(content)) + content
+
+
+def _varint(number: int) -> bytes:
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
 
 
 @lru_cache(maxsize=1024)
 def _shared(
     name: str,
-    kind: SpanKind,
+    kind: int,
     code: int,
-    description: str | None,
+    description: str,
     attributes: tuple[tuple[str, AttributeValue], ...],
 ) -> bytes:
     return Encoded(
         name=name,
-        kind=KINDS[kind],
-        status=EncodedStatus(code=code, message=description or ""),  # type: ignore[arg-type]  # the same numbers
+        kind=kind,  # type: ignore[arg-type]  # the same numbers
+        status=EncodedStatus(code=code, message=description),  # type: ignore[arg-type]  # the same numbers
         attributes=[KeyValue(key=key, value=_value(value)) for key, value in attributes],
     ).SerializeToString()
 
@@ -130,14 +155,14 @@ def _value(value: AttributeValue) -> AnyValue:
     return AnyValue(string_value=str(value))
 
 
-def opened(resource: Resource) -> tuple[Tracer | NoOpTracer, Callable[[], None]]:
+def opened(resource: Resource) -> tuple[Tracer | Silent, Callable[[], None]]:
     """What makes spans and has them sent, as the standard variables want it; and what ends it.
 
     The end sends what is left, and waits no longer than LAST_SECONDS for a collector that does not answer.
     """
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     if isinstance(provider.get_tracer("radrag"), NoOpTracer):  # OTEL_SDK_DISABLED
-        return NoOpTracer(), lambda: None
+        return Silent(), lambda: None
     most = int(os.environ.get("OTEL_BSP_MAX_QUEUE_SIZE", "2048"))
     exporter = Exporter(provider.resource)
     processor = BatchSpanProcessor(exporter, max_queue_size=most)

@@ -6,12 +6,14 @@ limits, recorded exceptions, processors at a span's start.
 """
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from time import perf_counter_ns, time_ns
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import Decision, Sampler
 from opentelemetry.trace import (
+    INVALID_SPAN,
     NonRecordingSpan,
     Span,
     SpanContext,
@@ -25,6 +27,8 @@ from opentelemetry.util.types import Attributes, AttributeValue
 
 NONE: Mapping[str, AttributeValue] = {}
 UNSET = Status()
+# The span that is running. OpenTelemetry's own context is a dictionary that is copied for each change.
+current: ContextVar[Span] = ContextVar("radrag_span", default=INVALID_SPAN)
 
 
 class Recorded(Span):
@@ -94,6 +98,21 @@ class Recorded(Span):
         """Keeps nothing: an exception's text may quote a question."""
 
 
+class Silent:
+    """Makes no spans: what is current, or came from a caller, goes on as it is."""
+
+    def start_span(
+        self,
+        name: str,
+        context: Context | None = None,
+        kind: SpanKind = SpanKind.INTERNAL,
+        attributes: Mapping[str, AttributeValue] = NONE,
+    ) -> Span:
+        """The span above."""
+        above = current.get() if context is None else get_current_span(context)
+        return above if isinstance(above, NonRecordingSpan) else NonRecordingSpan(above.get_span_context())
+
+
 class Tracer:
     """Makes spans, and hands those of sampled traces to `done` when they end.
 
@@ -111,7 +130,12 @@ class Tracer:
         attributes: Mapping[str, AttributeValue] = NONE,
     ) -> Span:
         """A span below the one in `context`, by default the current one."""
-        parent = get_current_span(context).get_span_context()
+        above = current.get() if context is None else get_current_span(context)
+        parent = above.get_span_context()
+        if isinstance(above, Recorded):  # as nearly all: below one of ours
+            trace_id, _, _, flags, state, _ = parent
+            ids = SpanContext(trace_id, self._ids.generate_span_id(), False, flags, state)
+            return Recorded(name, ids, parent, kind, attributes, self._done)
         ids = self._ids_of(name, context, parent)
         if not ids.trace_flags.sampled:
             return NonRecordingSpan(ids)

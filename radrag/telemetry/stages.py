@@ -1,10 +1,10 @@
 """Measures stages: each a span, a histogram sample, and a line of the running call's recording."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import wraps
 from inspect import isasyncgenfunction
 from time import perf_counter
 from typing import Any, TypeVar
@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 from opentelemetry.trace import Span
 from prometheus_client import Histogram
 
-from radrag.telemetry import traces
-from radrag.telemetry.metrics import STAGE_DURATION
+from radrag.telemetry import spans, traces
+from radrag.telemetry.metrics import STAGE_DURATION, child
 
 F = TypeVar("F", bound=Callable[..., Any])
 Attributes = Mapping[str, str | int | float]
@@ -61,14 +61,14 @@ def traced(
 
     @wraps(function)
     async def call(*args: Any, **kwargs: Any) -> Any:
-        with measured(stage, durations, attributes) as span, traces.being(span):
+        with Measured(stage, durations, attributes, current=True):
             return await function(*args, **kwargs)
 
     @wraps(function)
     async def stream(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         # A span is never current across a yield: the consumer may finish us in another context,
         # where OpenTelemetry cannot detach it.
-        with measured(stage, durations, attributes) as span:
+        with Measured(stage, durations, attributes) as span:
             async with aclosing(function(*args, **kwargs)) as items:
                 with traces.being(span):
                     first = await anext(items, None)
@@ -81,24 +81,41 @@ def traced(
     return stream if isasyncgenfunction(function) else call  # type: ignore[return-value]
 
 
-@contextmanager
-def measured(
-    stage: str, durations: Histogram = STAGE_DURATION, attributes: Attributes = NONE
-) -> Iterator[Span]:
-    """A span `radrag.<stage>`, a histogram sample and a line of the recording, whatever the block's end."""
-    span = traces.tracer.start_span(f"radrag.{stage}", attributes=dict(attributes))
-    started, outcome = perf_counter(), "ok"
-    try:
-        yield span
-    except GeneratorExit:  # the consumer has had enough: no failure
-        raise
-    except BaseException as error:
-        outcome = type(error).__name__
-        if isinstance(error, Exception):  # being cancelled is no failure either
-            traces.fail(span, outcome)
-        raise
-    finally:
-        _finish(stage, started, outcome, span, durations)
+class Measured:
+    """A block as a span `radrag.<stage>`, a histogram sample and a line of the recording, whatever its end.
+
+    With `current` the span is the current one in the block.
+    """
+
+    __slots__ = ("_current", "_durations", "_span", "_stage", "_started")
+
+    def __init__(
+        self,
+        stage: str,
+        durations: Histogram = STAGE_DURATION,
+        attributes: Attributes = NONE,
+        *,
+        current: bool = False,
+    ) -> None:
+        self._stage, self._durations = stage, durations
+        self._span = traces.tracer.start_span(f"radrag.{stage}", attributes=attributes)
+        self._current = spans.current.set(self._span) if current else None
+        self._started = perf_counter()
+
+    def __enter__(self) -> Span:
+        return self._span
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._current:
+            spans.current.reset(self._current)
+        # Who closes a stream has had enough: no failure. Being cancelled is none either.
+        outcome = "ok" if kind is None or kind is GeneratorExit else kind.__name__
+        if kind and issubclass(kind, Exception):
+            traces.fail(self._span, outcome)
+        _finish(self._stage, self._started, outcome, self._span, self._durations)
+
+
+measured = Measured
 
 
 def _finish(stage: str, started: float, outcome: str, span: Span, durations: Histogram) -> None:
@@ -107,13 +124,7 @@ def _finish(stage: str, started: float, outcome: str, span: Span, durations: His
     duration = perf_counter() - started
     # A part of a stage, as a leg of the search, needs no exemplar: that of its stage leads to the same trace.
     exemplar = None if "." in stage else traces.exemplar(span)
-    _child(durations, stage, outcome).observe(duration, exemplar)
+    child(durations, stage, outcome).observe(duration, exemplar)
     recording = _recording.get()
     if recording is not None:
         recording.stages.append(StageTime(stage, started - recording.began, duration, outcome))
-
-
-@cache
-def _child(durations: Histogram, stage: str, outcome: str) -> Histogram:
-    """The histogram of a stage and an outcome, both of which are named in our code: there are few."""
-    return durations.labels(stage, outcome)

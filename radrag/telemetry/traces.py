@@ -2,19 +2,21 @@
 
 import atexit
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from opentelemetry import context, trace
-from opentelemetry.propagate import extract, inject
+from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.trace import NoOpTracer, Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from radrag.telemetry import sending
-from radrag.telemetry.spans import Tracer
+from radrag.telemetry.spans import Silent, Tracer, current
 
 # What makes the spans. Until they have somewhere to go, nothing does.
-tracer: Tracer | trace.Tracer = NoOpTracer()
+tracer: Tracer | Silent = Silent()
+W3C = TraceContextTextMapPropagator()
+NOWHERE = Context()
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 # The server's faults; what a caller did wrong is no error of its span (semantic conventions for rpc).
@@ -38,7 +40,7 @@ def server_span(method: str, metadata: Mapping[str, str]) -> Span:
     """The span of an inbound call, below the caller's `traceparent`."""
     return tracer.start_span(
         method,
-        context=extract(metadata),
+        context=W3C.extract(metadata),
         kind=SpanKind.SERVER,
         attributes={"rpc.system.name": "grpc", "rpc.method": method},
     )
@@ -55,12 +57,17 @@ def end_call(span: Span, code: str) -> None:
 
 def activate(span: Span) -> None:
     """Makes `span` current until the task ends; for stream handlers, which may be closed from elsewhere."""
-    context.attach(trace.set_span_in_context(span))
+    current.set(span)
 
 
-def being(span: Span) -> AbstractContextManager[Span]:
-    """Makes `span` current for a block. Exception texts can quote the question: a trace keeps none."""
-    return trace.use_span(span, record_exception=False, set_status_on_exception=False)
+@contextmanager
+def being(span: Span) -> Iterator[None]:
+    """Makes `span` current for a block."""
+    token = current.set(span)
+    try:
+        yield
+    finally:
+        current.reset(token)
 
 
 def fail(span: Span, kind: str) -> None:
@@ -71,8 +78,8 @@ def fail(span: Span, kind: str) -> None:
 
 def trace_id(span: Span | None = None) -> str:
     """The 32 hex digits of a span's trace, the current one's by default; empty where nothing is kept."""
-    ids = (span or trace.get_current_span()).get_span_context()
-    return format(ids.trace_id, "032x") if ids.trace_flags.sampled else ""
+    ids = (span or current.get()).get_span_context()
+    return f"{ids.trace_id:032x}" if ids.trace_flags.sampled else ""
 
 
 def exemplar(span: Span) -> dict[str, str] | None:
@@ -83,6 +90,9 @@ def exemplar(span: Span) -> dict[str, str] | None:
 
 def propagated(metadata: tuple[tuple[str, str], ...] = ()) -> tuple[tuple[str, str], ...]:
     """`metadata` with the current span's W3C trace context."""
+    span = current.get()
+    if not span.get_span_context().is_valid:
+        return metadata
     carrier: dict[str, str] = {}
-    inject(carrier)
+    W3C.inject(carrier, set_span_in_context(span, NOWHERE))
     return (*metadata, *carrier.items())
