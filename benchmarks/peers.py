@@ -65,11 +65,8 @@ async def _ours(
     stand: Stand, home: Path, asked: Sequence[Query], held: Sequence[Document]
 ) -> dict[str, object]:
     """Ingested as files, asked over gRPC."""
-    folder = home / "documents"
-    folder.mkdir()
-    for one in held:
-        (folder / f"{one.id}.md").write_text(f"# {one.title}\n\n{one.text}\n", encoding="utf-8")
-    built = await ingested(stand.environ, str(folder), "--topic", "safety", "--approve")
+    files = written(home / "documents", held)
+    built = await ingested(stand.environ, *map(str, files), "--topic", "safety", "--approve")
     texts, ranks = {query.id: query.text for query in asked}, dict[str, list[str]]()
     async with aio.insecure_channel(stand.gateway) as channel:
         stub = AssistantServiceStub(channel)
@@ -87,6 +84,15 @@ async def _ours(
         )
     held_mb = sum(memory(pid)["own_mb"] for pid in stand.pids.values())
     return _row(built, alone.times, crowd.rate, held_mb) | {"rankings": ranks}
+
+
+def written(folder: Path, held: Sequence[Document]) -> list[Path]:
+    """The documents as Markdown, a file each: `radrag ingest` takes files and no folders."""
+    folder.mkdir()
+    files = [folder / f"{one.id}.md" for one in held]
+    for file, one in zip(files, held, strict=True):
+        file.write_text(f"# {one.title}\n\n{one.text}\n", encoding="utf-8")
+    return files
 
 
 def _peer(

@@ -1,0 +1,13 @@
+"""What RadRAG is measured beside reads the same documents."""
+
+from pathlib import Path
+
+from benchmarks import peers
+from evaluation.datasets import Document
+
+
+def test_each_document_is_a_file_that_can_be_ingested(tmp_path: Path) -> None:
+    held = [Document("7", "Lens", "The limit is 20 mSv."), Document("9", "Skin", "It is 500 mSv.")]
+    files = peers.written(tmp_path / "documents", held)
+    assert [file.name for file in files] == ["7.md", "9.md"]
+    assert files[0].read_text(encoding="utf-8") == "# Lens\n\nThe limit is 20 mSv.\n"
