@@ -4,6 +4,8 @@ from pathlib import Path
 
 from benchmarks import peers
 from evaluation.datasets import Document
+from gateway.questions import Rules
+from radrag.assistant.v1 import assistant_pb2 as wire
 
 
 def test_each_document_is_a_file_that_can_be_ingested(tmp_path: Path) -> None:
@@ -11,3 +13,8 @@ def test_each_document_is_a_file_that_can_be_ingested(tmp_path: Path) -> None:
     files = peers.written(tmp_path / "documents", held)
     assert [file.name for file in files] == ["7.md", "9.md"]
     assert files[0].read_text(encoding="utf-8") == "# Lens\n\nThe limit is 20 mSv.\n"
+
+
+def test_no_more_sources_are_asked_for_than_a_caller_may() -> None:
+    asked = wire.SearchRequest(question="What?", limits=wire.Limits(sources=peers.SOURCES))
+    assert Rules(("safety",)).read(asked).limits.sources == peers.SOURCES
