@@ -9,7 +9,7 @@ from ingest.load import Source
 
 FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(.*?\n)?(---|\.\.\.)[ \t]*(\n|\Z)", re.S)
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.S | re.M)
-HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.M)
+HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*)$", re.M)
 
 
 def parse_markdown(source: Source) -> Parsed:
@@ -46,5 +46,12 @@ def uncommented(text: str) -> str:
 
 def title_of(markdown: str) -> str:
     """The first heading outside code, without its marks; empty when there is none."""
-    found = HEADING.search(FENCE.sub("", markdown))
-    return re.sub(r"[*_`]", "", found.group(1)).strip() if found else ""
+    titles = (unmarked(found.group(1)) for found in HEADING.finditer(FENCE.sub("", markdown)))
+    return next(filter(None, titles), "")
+
+
+def unmarked(heading: str) -> str:
+    """Without the marks that close it. In steps: a pattern for all would try every split of a row of spaces."""
+    text = heading.strip()
+    opened = text.rstrip("#")
+    return re.sub(r"[*_`]", "", text if opened[-1:].strip() else opened).strip()

@@ -3,6 +3,7 @@
 import unicodedata
 from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,3 +52,26 @@ def test_canonical_text_is_its_own_canonical_form(text: str) -> None:
     assert canonical(once) == once
     assert unicodedata.is_normalized("NFC", once)
     assert not set("\r\x00\u2028") & set(once)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Dose #\n", "Dose"),
+        ("# Dose ##  \n", "Dose"),
+        ("# C#\n", "C#"),
+        ("#\t*Dose*\n", "Dose"),
+        ("# #\n\n## Dose\n", "Dose"),
+        ("text\n", ""),
+    ],
+)
+def test_marks_that_close_a_heading_are_no_part_of_the_title(text: str, title: str) -> None:
+    assert parsed(text).title == title
+
+
+@pytest.mark.parametrize("run", [" ", "\t", "#", "# ", " #", "`", "-", "<!--", "---\n", "```\n", "#\n"])
+def test_a_long_run_of_anything_costs_no_more_than_it_is_long(run: str) -> None:
+    began = process_time()
+    for parse in (parse_markdown, parse_text):
+        parse(Source("a.md", "markdown", f"# Dose{run * 50_000}end\n".encode()))
+    assert process_time() - began < 10
