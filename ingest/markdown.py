@@ -51,7 +51,7 @@ def title_of(markdown: str) -> str:
 
 
 def unmarked(heading: str) -> str:
-    """Without the marks that close it. In steps: a pattern for all would try every split of a row of spaces."""
+    """Without the marks that close it. In steps: one pattern would try every split of a row of spaces."""
     text = heading.strip()
     opened = text.rstrip("#")
     return re.sub(r"[*_`]", "", text if opened[-1:].strip() else opened).strip()
