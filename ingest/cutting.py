@@ -16,6 +16,9 @@ from ingest.tokens import Ruler
 Range = tuple[int, int]
 
 BELOW_FLOOR = 1e6
+MOST_EDGES = (
+    1000  # of a piece beyond its tokens: blank lines of code have none, and each would see all before it
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ def cut(start: int, end: int, edges: Sequence[Edge], ruler: Ruler, wish: Wish) -
     best[0] = 0.0
     before = np.zeros(len(places), dtype=np.int64)
     lows = np.searchsorted(tokens, tokens - wish.tokens, side="left")
+    lows = np.maximum(lows, np.arange(len(places)) - MOST_EDGES - wish.tokens)
     for at in range(1, len(places)):
         low = int(lows[at])
         costs = best[low:at] + piece_costs(places[at] - places[low:at], wish) + prices[at]

@@ -17,7 +17,8 @@ BOMS = {
 LEGACY = ("cp1251", "koi8_r", "cp866", "mac_cyrillic", "iso8859_5", "cp1252")
 # Signs that wrong encodings put in the place of letters: "выполн€етс€" must not pass for sensible words.
 STRAY = "€†‡¬¶¤¦√≤≥≠≈∞÷\u2500-\u259f"
-FOREIGN_WORD = re.compile(rf"(?:[^\W\d_]|[{STRAY}])*[^\x00-\x7f\W\d_](?:[^\W\d_]|[{STRAY}])*")
+WORD = re.compile(rf"(?:[^\W\d_]|[{STRAY}])+")
+FOREIGN = re.compile(r"[^\x00-\x7f\W\d_]")
 SENSIBLE = re.compile(r"[А-ЯЁ]?[а-яё]+|[А-ЯЁ]+|[A-Za-zÀ-ÖØ-öø-ÿŒœ]+")  # one script, capitals in front
 FREQUENT = set("оеаинтсрвлкмдпуéèàäöüßñçêôîâóíá")
 GOOD = 0.75  # share of sensible words below which a guess is no guess
@@ -73,7 +74,7 @@ def by_guess(name: str, data: bytes, declared: str | None) -> tuple[str, str]:
 def check_broken_utf8(name: str, data: bytes) -> None:
     """A file that is UTF-8 but for a few bytes is damaged, not in another encoding."""
     lost = data.decode("utf-8", "replace")
-    good = len(FOREIGN_WORD.findall(lost.replace("\ufffd", " ")))
+    good = len(foreign_words(lost.replace("\ufffd", " ")))
     if good > lost.count("\ufffd"):
         at = broken_at(data)
         raise refused(name, "encoding", f"the UTF-8 is invalid at byte {at}; every byte must be valid UTF-8")
@@ -94,9 +95,14 @@ def attempt(data: bytes, encoding: str) -> tuple[str, str] | None:
         return None
 
 
+def foreign_words(text: str) -> list[str]:
+    """The words that have a letter beyond ASCII."""
+    return [word for word in WORD.findall(text) if FOREIGN.search(word)]
+
+
 def sense(text: str) -> float:
     """0 to 2: the share of words in one script with sensible capitals, plus how common their letters are."""
-    words = FOREIGN_WORD.findall(text[:200_000])
+    words = foreign_words(text[:200_000])
     if not words:
         return 0.0
     sensible = [word for word in words if SENSIBLE.fullmatch(word)]

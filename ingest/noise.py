@@ -8,8 +8,8 @@ it is text. The weights were set by hand on the labelled examples of `tests/inge
 import re
 from collections.abc import Mapping
 
-from ingest.cleaning.contents import LEADER
-from ingest.cleaning.references import CITATION
+from ingest.cleaning.contents import has_leader
+from ingest.cleaning.references import is_citation
 
 TEXT = "text"
 THRESHOLD = 0.5
@@ -25,13 +25,13 @@ ORDINARY = re.compile(r"[а-яё]{2,24}|[a-z]{2,20}|[аиоуясвк]|[ai]")
 VOWEL = re.compile(r"[аеёиоуыэюяaeiouy]")
 PAGE = re.compile(r"\S\s+\d{1,4}$")
 CUE = re.compile(
-    r"\bdoi\b|\bet al\b|\bи др\.|\s//\s|\b(19|20)\d\d\b\s?[;.,:–—-]|\b[СсPp]\.\s?\d+|\d+\s?[сc]\.|"
+    r"\bdoi\b|\bet al\b|\bи др\.|\s//\s|\b(19|20)\d\d\b\s?[;.,:–—-]|\b[СсPp]\.\s?\d+|\d{1,9}\s?[сc]\.|"
     r"\b\d+\s?\(\d+\)\s?[:,]|\bVol\.|\bТ\.\s?\d"
 )
 CONTACT = re.compile(
-    r"\S+@\S+|\+?\d[\d() -]{8,}\d|\bORCID\b|(?:доктор|кандидат)\w* медицинских наук|\bд\.\s?м\.\s?н\.|"
-    r"\bк\.\s?м\.\s?н\.|\bпрофессор|\b(?:MD|PhD)\b|\bprofessor\b|\bкафедр\w+|\bdepartment of\b|"
-    r"\buniversity\b|\bуниверситет\w*|(?-i:\b[А-ЯЁ]\.\s?[А-ЯЁ]\.)|\bтел\.|\bhttps?://",
+    r"[^\s@]{1,64}@\S+|\+?\d[\d() -]{8,}\d|\bORCID\b|(?:доктор|кандидат)\w{0,20} медицинских наук|"
+    r"\bд\.\s?м\.\s?н\.|\bк\.\s?м\.\s?н\.|\bпрофессор|\b(?:MD|PhD)\b|\bprofessor\b|\bкафедр\w+|"
+    r"\bdepartment of\b|\buniversity\b|\bуниверситет\w*|(?-i:\b[А-ЯЁ]\.\s?[А-ЯЁ]\.)|\bтел\.|\bhttps?://",
     re.I,
 )
 CITED, NAMED = 8.0, 12.0  # signs in a hundred words at which citations and contacts are full
@@ -84,7 +84,7 @@ def is_table(text: str) -> bool:
 
 
 def is_entry(line: str) -> bool:
-    return LEADER.search(line) is not None or (PAGE.search(line) is not None and len(line) < 120)
+    return has_leader(line) or (PAGE.search(line) is not None and len(line) < 120)
 
 
 def is_ordinary(word: str) -> bool:
@@ -93,7 +93,7 @@ def is_ordinary(word: str) -> bool:
 
 def is_sentence(line: str) -> bool:
     """Six words or more and a full stop: what is told, not listed."""
-    return line[-1] in ".!?…" and len(WORD.findall(line)) >= 6 and CITATION.search(line) is None
+    return line[-1] in ".!?…" and len(WORD.findall(line)) >= 6 and not is_citation(line)
 
 
 def share(part: int, whole: int) -> float:

@@ -9,8 +9,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
+from ingest import joining
 from ingest.cutting import Range, Wish, cut, cut_until_kept
 from ingest.edges import Edge, inner_edges, last_resorts, seams
 from ingest.tokens import Ruler, TokenCounter
@@ -100,30 +101,23 @@ def with_lead(
 
 def joined(groups: list[list[Range]], outline: Outline, limits: ParentLimits) -> list[list[Range]]:
     """Joins small neighbours; a group of several units is a branch of its own and stays as it is."""
-    while (pair := next_pair(groups, outline, limits)) is not None:
-        left, right = groups[pair][0], groups[pair + 1][0]
-        groups[pair : pair + 2] = [[(left[0], right[1])]]
-    return groups
-
-
-def next_pair(groups: list[list[Range]], outline: Outline, limits: ParentLimits) -> int | None:
-    """The smallest two neighbours that should be joined, by the left one's index."""
-    sizes = [outline.tokens(group[0]) if len(group) == 1 else None for group in groups]
-    pairs = [
-        (left + right, at)
-        for at, (left, right) in enumerate(pairwise(sizes))
-        if left is not None and right is not None and limits.join(left, right)
-    ]
-    return min(pairs)[1] if pairs else None
+    done: list[list[Range]] = []
+    for alone, run in groupby(groups, key=lambda group: len(group) == 1):
+        if alone:
+            parts = [group[0] for group in run]
+            done += [[part] for part in joining.joined(parts, [*map(outline.tokens, parts)], limits.join)]
+        else:
+            done += run
+    return done
 
 
 def without_dangling(units: list[Range], outline: Outline) -> list[Range]:
     """Joins a unit of headings alone to the next one: a heading is never the last thing in a parent."""
     done: list[Range] = []
     begin: int | None = None
-    for start, end in units:
+    for start, end in units:  # before `start` there are but headings since `begin`
         begin = start if begin is None else begin
-        if any(block.kind != "heading" for block in outline.blocks_in((begin, end))) or end == len(
+        if any(block.kind != "heading" for block in outline.blocks_in((start, end))) or end == len(
             outline.text
         ):
             done.append((begin, end))

@@ -1,5 +1,6 @@
 """What changed between two versions of a document, section by section. Pure."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -7,6 +8,7 @@ from typing import Literal
 
 from ingest.tree import Section, blocks_of, sections_of
 
+MOST_PAIRS = 100_000  # of equal lines: with more their order is not compared, which would take for ever
 Path = tuple[str, ...]
 Kind = Literal["added", "removed", "changed"]
 
@@ -72,11 +74,30 @@ def _changed(was: SectionText, now: SectionText) -> list[Change]:
         return []
     removed: list[str] = []
     added: list[str] = []
+    if pairs(old, new) > MOST_PAIRS:
+        return [Change(now.path, "changed", beyond(old, new), beyond(new, old))]
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":
             removed += old[a:b]
             added += new[c:d]
     return [Change(now.path, "changed", tuple(removed), tuple(added))]
+
+
+def pairs(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many lines of both are equal, each with each: so many steps one look for the longest run takes."""
+    was, now = Counter(old), Counter(new)
+    return sum(count * now[line] for line, count in was.items())
+
+
+def beyond(lines: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    """The lines that the others do not have, or not as often, wherever they stand."""
+    left, found = Counter(others), list[str]()
+    for line in lines:
+        if left[line]:
+            left[line] -= 1
+        else:
+            found.append(line)
+    return tuple(found)
 
 
 def _said(lines: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ NAMED = re.compile(
     r"token|secret|passw|api_?key|access_?key|signature|credential|authori[sz]ation|sess(ion)?_?id|oauth|jwt"
 )
 ALONE = {"key", "sig", "auth", "pwd", "pass", "sid"}  # inside a longer word they mean other things
-HIDDEN = re.compile(r"eyJ[\w-]{8,}\.[\w-]+")  # a JSON web token, whatever its name
+# A JSON web token, whatever its name. The first eyJ of a word will do: what is behind it holds for all.
+HIDDEN = re.compile(r"(?<![\w-])(?>[\w-]*?eyJ)[\w-]{8,}+\.[\w-]")
 
 
 def check_open(uri: str, field: str) -> None:

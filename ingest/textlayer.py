@@ -11,7 +11,7 @@ from functools import cached_property
 from ingest.letters import WORD, is_mixed, likeness
 
 # Names of glyphs instead of letters: GLYPH<12>, (cid:12), /g12, /G12 and /uni0412.
-GLYPH = re.compile(r"GLYPH<[^>]*>|\(cid:\d+\)|/(?:[gG]\d+|uni[0-9A-F]{4})(?![^\W_])|glyph\d+\b")
+GLYPH = re.compile(r"GLYPH<[^<>]*>|\(cid:\d+\)|/(?:[gG]\d+|uni[0-9A-F]{4})(?![^\W_])|glyph\d+\b")
 BROKEN = re.compile("[\ufffd\ufffe\ue000-\uf8ff\x00-\x08\x0e-\x1f\x80-\x9f]")
 FOREIGN = re.compile(
     "[\u2e80-\u9fff\uac00-\ud7af\u3040-\u30ff]"

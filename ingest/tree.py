@@ -3,6 +3,7 @@
 Every code point belongs to one block: blank lines to the block before them. All offsets are code points.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
@@ -121,7 +122,9 @@ def sections_of(blocks: list[Block], end: int) -> Section:
 
 def path_to(root: Section, start: int, end: int) -> list[str]:
     """The titles of the sections in which [start, end) lies, all but a little of it, outermost first."""
-    for part in root.parts:
+    # What has more than half of the range has its middle.
+    behind = bisect_right(root.parts, (start + end) // 2, key=lambda part: part.start)
+    for part in root.parts[max(behind - 1, 0) : behind]:
         if min(end, part.end) - max(start, part.start) >= MOST * (end - start):
             return [part.title, *path_to(part, start, end)]
     return []

@@ -17,10 +17,13 @@ TITLE = re.compile(
 )
 INDEX = re.compile(r"(subject |author )?index|(предметный |алфавитный |именной )?указатель", re.I)
 # Underscores lead to a number or are the gaps of a form.
-LEADER = re.compile(r"((\.\s?){4,}|…{2,})\s*[\divxlc]*\s*$|_{4,}\s*\d{1,4}\s*$", re.I)
+# Each run of signs is tried once, from its first one, and what was passed is not given back.
+LEADER = re.compile(
+    r"((?<!\.)(?<!\.\s)(\.\s?){4,}+|(?<!…)…{2,}+)\s*+[\divxlc]*+\s*+$|(?<!_)_{4,}+\s*+\d{1,4}+\s*+$", re.I
+)
 COUNTED = re.compile(r"\d\s*$")
 PAGE = re.compile(r"\s(\d{1,4})$")
-PLACES = re.compile(r"\s\d{1,4}([,;–-]\s?\d{1,4})*$")
+PLACES_BACKWARDS = re.compile(r"(\d{1,4}\s?[,;–-])*\d{1,4}\s")  # only from its end is a row tried but once
 ENTRIES = 0.6  # share of a block's lines that must be entries
 FEWEST = 3  # entries that make contents of lines
 
@@ -37,13 +40,22 @@ def contents(draft: Draft) -> Iterator[Removal]:
 
 def with_title(one: Removal, text: str) -> Removal:
     """Contents that a reader found by their place on the page, with the title above them."""
-    above = text[: one.start].rstrip("\n")
-    start = above.rfind("\n") + 1
-    if one.rule != "contents" or not TITLE.fullmatch(bare(above[start:])):
+    if one.rule != "contents":
+        return one
+    end = behind_text(text, one.start)
+    start = text.rfind("\n", 0, end) + 1
+    if not TITLE.fullmatch(bare(text[start:end])):
         return one
     if start == 0:
         return replace(one, start=0, end=len(text) - len(text[one.end :].lstrip("\n")))
-    return replace(one, start=len(above[:start].rstrip("\n")))
+    return replace(one, start=behind_text(text, start))
+
+
+def behind_text(text: str, at: int) -> int:
+    """Where the line ends before `at` begin; without a copy of the text for each of many removals."""
+    while at and text[at - 1] == "\n":
+        at -= 1
+    return at
 
 
 def end_of_contents(draft: Draft, at: int) -> int:
@@ -110,12 +122,18 @@ def end_of_index(draft: Draft, at: int) -> int:
     end, terms = at + 1, list[str]()
     for block in draft.blocks[at + 1 :]:
         lines = draft.lines(block)
-        if block.kind != "paragraph" or share([bool(PLACES.search(line)) for line in lines]) < ENTRIES:
+        if block.kind != "paragraph" or share([places_in(line) > 0 for line in lines]) < ENTRIES:
             break
-        terms += [PLACES.sub("", line).casefold() for line in lines]
+        terms += [line[: len(line) - places_in(line)].casefold() for line in lines]
         end += 1
     ordered = share([one <= other for one, other in pairwise(terms)])
     return end if len(terms) >= FEWEST and ordered >= 0.8 else at
+
+
+def places_in(line: str) -> int:
+    """How many characters at its end are pages: " 12, 40–44"."""
+    found = PLACES_BACKWARDS.match(line[::-1])
+    return found.end() if found else 0
 
 
 def has_leader(line: str) -> bool:

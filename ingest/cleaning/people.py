@@ -17,15 +17,17 @@ AFFILIATION = re.compile(
 INITIALS = re.compile(
     r"[А-ЯЁA-Z]\.\s?([А-ЯЁA-Z]\.)?\s?[А-ЯЁA-Z][\w-]+|[А-ЯЁA-Z][\w-]+\s[А-ЯЁA-Z]\.\s?([А-ЯЁA-Z]\.)?"
 )
-NAME = r"[A-ZА-ЯЁ][\w.'’-]+(\s[A-ZА-ЯЁ][\w.'’-]*){1,3}[\d,*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹ᵃ-ᶻ^\s]*"
-NAMES = re.compile(rf"{NAME}((,|;|\band\b|&|\bи\b)?\s*{NAME})*")
+# Two words or more: where one name ends and the next begins, names without commas do not say. Nothing that
+# was passed is given back, else a row of such words would be parted in every way there is.
+NAME = r"[A-ZА-ЯЁ][\w.'’-]++(?:\s[A-ZА-ЯЁ][\w.'’-]*+)++[\d,*†‡§¶⁰¹²³⁴⁵⁶⁷⁸⁹ᵃ-ᶻ^\s]*+"
+NAMES = re.compile(rf"{NAME}(?:(?:,|;|\band\b|&|\bи\b)?+\s*+{NAME})*+")
 LEGAL = re.compile(
     r"приказ|постановлени|распоряжени|федеральн\w+ закон|утвержд|зарегистрирован|"
     r"\b(order|regulation|directive|decree|act)\b",
     re.I,
 )
 REGION = 15  # blocks after the title in which the abstract must begin
-LONGEST = 400  # characters of a block of names or addresses
+LONGEST = 400  # characters of a block of names or addresses, and of a title that is looked at
 THANKS = re.compile(
     r"acknowledge?ments?|благодарност[ьи]|выражение (признательности|благодарности)|"
     r"authors?['’]? contributions?|вклад авторов|(информация|сведения) об авторах|about the authors?",
@@ -49,7 +51,7 @@ def authors(draft: Draft) -> Iterator[Removal]:
 def head_of_paper(draft: Draft) -> list[int]:
     """The short blocks between title and abstract; none without both."""
     titles = [at for at, block in enumerate(draft.blocks[:4]) if block.kind == "heading"]
-    if not titles or LEGAL.search(draft.blocks[titles[0]].title):
+    if not titles or LEGAL.search(draft.blocks[titles[0]].title[:LONGEST]):
         return []
     found: list[int] = []
     for at in range(titles[0] + 1, min(titles[0] + 1 + REGION, len(draft.blocks))):

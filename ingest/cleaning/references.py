@@ -20,9 +20,10 @@ SUBTITLE = re.compile(r"(основн|дополнительн)\w+( литера
 CITATION = re.compile(
     r"\b(doi|arxiv|isbn|issn|pmid|et al|и др\.|изд-во|[Vv]ol\.|[Pp]p\.)|"
     r"\s//\s|\b[СсPp]\.\s?\d+|https?://|\((19|20)\d\d[a-z]?\)|\b(19|20)\d\d\s?[;:]\s?\d|"
-    r"\b(19|20)\d\d[a-z]?[.,]\s*($|[–—-]|\d+\s?\()|"
-    r"\b[A-ZА-ЯЁ][\w’'-]+,?\s[A-ZА-ЯЁ]\.?\s?[A-ZА-ЯЁ]?\.?,.*\b(19|20)\d\d\b"
+    r"\b(19|20)\d\d[a-z]?[.,]\s*($|[–—-]|\d+\s?\()"
 )
+AUTHOR = re.compile(r"\b[A-ZА-ЯЁ][\w’'-]{1,60}+,?\s[A-ZА-ЯЁ]\.?\s?[A-ZА-ЯЁ]?\.?,")
+YEAR = re.compile(r"\b(19|20)\d\d\b")
 EARLIEST = 0.3  # share of the text before such a list
 LONGEST_GAP = 200  # characters of a line that a citation was torn off from
 FEWEST = 2
@@ -30,7 +31,10 @@ FEWEST = 2
 
 def references(draft: Draft) -> Iterator[Removal]:
     """Each list with its title. Tables end it, and so does what does not look like a citation."""
+    end = 0
     for at, block in enumerate(draft.blocks):
+        if at < end:  # inside the list before: from here it would be the same one, less its beginning
+            continue
         late = block.start >= EARLIEST * len(draft.text)
         if late and block.kind not in KEPT_KINDS and TITLE.fullmatch(draft.title(block)):
             end = end_of_list(draft, at + 1)
@@ -64,7 +68,7 @@ def is_cited(draft: Draft, block: Block) -> bool:
 
 
 def citations(draft: Draft, block: Block) -> int:
-    return sum(CITATION.search(entry) is not None for entry in entries(draft, block))
+    return sum(map(is_citation, entries(draft, block)))
 
 
 def entries(draft: Draft, block: Block) -> list[str]:
@@ -73,4 +77,20 @@ def entries(draft: Draft, block: Block) -> list[str]:
     if block.kind == "list":
         starts = [block.start, *(at for at, depth in block.inner if depth == 0), block.end]
         return [draft.text[a:b] for a, b in pairwise(starts)]
-    return re.split(r"\n(?=\s*\[?\d{1,3}[\].)])", text)
+    return re.split(r"\n(?=[^\S\n]*\[?\d{1,3}[\].)])", text)
+
+
+def is_citation(text: str) -> bool:
+    """Whether it has a sign of one, or a line in which a year follows an author."""
+    return CITATION.search(text) is not None or has_dated_author(text)
+
+
+def has_dated_author(text: str) -> bool:
+    """Each line is looked through once, behind its first author: that holds for the others on it too."""
+    searched = 0
+    for author in AUTHOR.finditer(text):
+        if author.end() > searched:
+            searched = end if (end := text.find("\n", author.end())) >= 0 else len(text)
+            if YEAR.search(text, author.end(), searched):
+                return True
+    return False

@@ -50,7 +50,8 @@ def taken(lines: list[TextLine], margin: Margin) -> tuple[list[TextLine], list[T
     found: list[TextLine] = []
     for _ in range(MOST_ROWS):
         row = edge_row(lines, margin.top)
-        rest = [line for line in lines if line not in row]
+        taken_out = set(map(id, row))
+        rest = [line for line in lines if id(line) not in taken_out]
         if not row or not runs(row, gap_between(row, rest, margin.top), margin):
             break
         found, lines = [*found, *row], rest

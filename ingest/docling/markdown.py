@@ -71,14 +71,14 @@ def pieces_of(
 def fronted(pieces: list[Piece]) -> list[Piece]:
     """The blocks that stay, each with those in front of it that go."""
     found: list[Piece] = []
-    front: tuple[Piece, ...] = ()
+    front: list[Piece] = []
     for piece in pieces:
         if piece.rule:
-            front = (*front, piece)
+            front.append(piece)
         else:
-            found.append(replace(piece, front=front))
-            front = ()
-    return [*found, Piece("", front[-1].page, front=front)] if front else found
+            found.append(replace(piece, front=tuple(front)))
+            front = []
+    return [*found, Piece("", front[-1].page, front=tuple(front))] if front else found
 
 
 def with_pages(pieces: list[Piece], pages: Mapping[int, str]) -> list[Piece]:

@@ -66,11 +66,9 @@ def lay_grid(table: etree._Element) -> None:
 
 
 def unwrap(node: etree._Element) -> None:
-    parent = node.getparent()
-    at = parent.index(node)
-    parent.remove(node)
-    for step, child in enumerate(list(node)):
-        parent.insert(at + step, child)
+    for child in list(node):  # beside it: numbered places are counted from the first child each time
+        node.addprevious(child)
+    node.getparent().remove(node)
 
 
 def prepare_run(run: etree._Element) -> None:

@@ -7,7 +7,7 @@ from docling_core.types.doc.items.node import NodeItem
 from docling_core.types.doc.items.text import TextItem
 
 # What symbol fonts leave behind: private letters, replacement characters, names of glyphs.
-GLYPHS = re.compile("[\ue000-\uf8ff\ufffd]|GLYPH<[^>]*>")
+GLYPHS = re.compile("[\ue000-\uf8ff\ufffd]|GLYPH<[^<>]*>")
 SPACED = re.compile(r"\s+([,.;:!?)\]»%])(?=\s|$)")
 
 

@@ -115,5 +115,5 @@ def table_blocks(node: Tag) -> list[str]:
 
 def on_a_line(blocks: list[str]) -> str:
     """A cell on one line; what is nested in it follows in order."""
-    text = " ".join(re.sub(r"(?m)^\s*(- |\||> )", " ", block) for block in blocks)
+    text = " ".join(re.sub(r"(?m)^[^\S\n]*(- |\||> )", " ", block) for block in blocks)
     return re.sub(r"\s+", " ", text).strip()

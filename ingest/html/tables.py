@@ -8,6 +8,7 @@ from ingest.table import Grid, markdown_table
 
 LARGEST_SPAN = 100
 MOST_PLACES = 300_000  # of a table; spans can make a small page of it that fills any memory
+MOST_WRITTEN = 3_000_000  # characters of a table, each cell's in all places it spans
 LARGEST_CELL = 3000  # characters; a cell beyond is a page's column, not a value
 Cell = tuple[Tag, str]  # and its text
 
@@ -32,17 +33,19 @@ def table_of(table: Tag, rows: list[list[Cell]]) -> str:
 def grid_of(rows: list[list[Cell]]) -> Grid:
     """Every cell's text in all the places it spans, as a rectangle; empty when that would be too large."""
     places: dict[tuple[int, int], str] = {}
+    written = 0
     for y, row in enumerate(rows):
         x = 0
         for cell, value in row:
             while (y, x) in places:
                 x += 1
             across = span(cell, "colspan")
-            for down in range(min(span(cell, "rowspan"), len(rows) - y)):
-                places.update({(y + down, x + step): value for step in range(across)})
+            down = min(span(cell, "rowspan"), len(rows) - y)
+            places.update({(y + below, x + step): value for below in range(down) for step in range(across)})
             x += across
-        if len(places) > MOST_PLACES:
-            return []
+            written += len(value) * across * down
+            if len(places) > MOST_PLACES or written > MOST_WRITTEN:
+                return []
     width = 1 + max((x for _, x in places), default=-1)
     if width * len(rows) > MOST_PLACES:
         return []
