@@ -6,8 +6,9 @@ A value goes with the words near it; a comma, a conjunction or another value bet
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 from typing import TypeAlias
 
@@ -18,6 +19,8 @@ from gateway.words import content_words, is_polar, same
 # How much more a value may resemble another's place than its own: a paraphrase is never exact.
 _TOLERANCE = 0.05
 _REACH = 8.0
+# A claim with more values is no sentence: nobody can tell whether they stand where they belong.
+_MOST_VALUES = 64
 # Stand for the unit of a word that has an opposite, and of a code such as 4A.
 _OPPOSITE, _CODE = "±", "#"
 _REFERENCE = re.compile(r"\[\d+\]")
@@ -51,8 +54,8 @@ def bound(text: str) -> list[Value]:
     """The values of a text with the words they go with; in a table row a cell goes with its row's first."""
     items = list(_items(text))
     return [
-        Value(digits, unit, _around(items, index), _topic(items, index))
-        for index, (kind, digits, unit) in enumerate(items)
+        Value(digits, unit, _around(items, index), topic)
+        for index, ((kind, digits, unit), topic) in enumerate(zip(items, _topics(items), strict=True))
         if kind == "value" or unit == _OPPOSITE
     ]
 
@@ -67,11 +70,19 @@ def spread(header: str, row: str) -> str:
 
 def changed_places(claim: list[Value], source: list[Value]) -> bool:
     """Whether a value of the claim stands where the source has another one of the same kind."""
-    said = {value.digits for value in claim}
+    said, there = {value.digits for value in claim}, {value.digits for value in source}
+    if len(claim) > _MOST_VALUES:
+        return True
     pairs = [
-        (one, two) for one, two in combinations(claim, 2) if one.digits != two.digits and _alike(one, two)
+        (one, two)
+        for one, two in combinations(range(len(claim)), 2)
+        if claim[one].digits != claim[two].digits and _alike(claim[one], claim[two])
     ]
-    if any(_exchanged(one, two, source) for one, two in pairs):
+    best = cache(lambda index, digits: _best(claim[index], digits, source))
+    if any(
+        {claim[one].digits, claim[two].digits} <= there and _exchanged(one, two, claim, best)
+        for one, two in pairs
+    ):
         return True
     for value in claim:
         rest = [one for one in source if one.digits == value.digits or one.digits not in said]
@@ -91,12 +102,11 @@ def changed_ranges(claim: frozenset[tuple[str, str]], source: frozenset[tuple[st
     return any(one not in source and ends & set(one) for one in claim)
 
 
-def _exchanged(one: Value, two: Value, source: list[Value]) -> bool:
+def _exchanged(one: int, two: int, claim: list[Value], best: Callable[[int, str], float]) -> bool:
     """Whether two values of the claim together fit better the other way round."""
-    own = _best(one, one.digits, source) + _best(two, two.digits, source)
-    other = _best(one, two.digits, source) + _best(two, one.digits, source)
-    there = {value.digits for value in source}
-    return {one.digits, two.digits} <= there and other > own + _TOLERANCE
+    own = best(one, claim[one].digits) + best(two, claim[two].digits)
+    other = best(one, claim[two].digits) + best(two, claim[one].digits)
+    return other > own + _TOLERANCE
 
 
 def _best(value: Value, digits: str, source: list[Value]) -> float:
@@ -113,7 +123,7 @@ def _judged(value: Value, claim: list[Value], source: list[Value]) -> Value:
     """A claim's only value of its kind without words that go with all of the source's, if others are left."""
     if any(one.digits != value.digits and _alike(one, value) for one in claim):
         return value
-    topic = {word for one in source for word in one.topic}
+    topic = frozenset[str]().union(*{one.topic for one in source})
     left = {word: near for word, near in value.words.items() if not any(same(word, one) for one in topic)}
     known = {word for one in source for word in one.words}
     return replace(value, words=left) if any(same(word, one) for word in left for one in known) else value
@@ -179,11 +189,16 @@ def _unit(found: list[re.Match[str]], index: int) -> str:
     return ""
 
 
-def _topic(items: list[Item], index: int) -> frozenset[str]:
-    """The words of a sentence before its first value: they may go with any of its values."""
-    start = next((at + 1 for at in range(index - 1, -1, -1) if items[at][0] == "stop"), 0)
-    first = next((at for at in range(start, index) if items[at][0] == "value"), index)
-    return frozenset(text for kind, text, _ in items[start:first] if kind == "word")
+def _topics(items: Sequence[Item]) -> Iterator[frozenset[str]]:
+    """For each item the words before its sentence's first value: they may go with any of its values."""
+    topic, begun = frozenset[str](), False
+    for kind, text, _ in items:
+        yield topic
+        if kind == "stop":
+            topic, begun = frozenset(), False
+        elif kind == "word" and not begun and text not in topic:
+            topic |= {text}
+        begun = begun or kind == "value"
 
 
 def _around(items: list[Item], index: int) -> dict[str, float]:

@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from gateway.citations import Marker, Quote, defused, is_term, markers, quotes
 from gateway.matching import SourceText
@@ -14,7 +16,9 @@ from gateway.support import Claim, Support
 from gateway.words import REPORTING
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_BETWEEN = re.compile(r"[\s,;.]*(?:and|и)?[\s,;.]*")
+_BETWEEN = re.compile(r"[\s,;.]*+(?:and|и)?+[\s,;.]*+")
+# Markers that bad ones leave behind when they are taken out are looked for so often.
+_ROUNDS = 10
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*\s*$)")
 
 
@@ -90,19 +94,22 @@ class Checker:
     def _cleaned(self, sentence: str) -> tuple[str, int]:
         """The sentence with good markers only, as [n], and how many were bad. One out may make another."""
         sentence, removed = defused(sentence, quotes(sentence)), 0
-        while True:
+        for left in reversed(range(_ROUNDS)):
             marked = markers(sentence, quotes(sentence))
             bad = sum(not self._exists(number) for marker in marked for number in marker.numbers)
-            sentence, removed = self._rewritten(sentence, marked), removed + bad
+            # Where one makes another without end, a sign stays in its place.
+            sentence, removed = self._rewritten(sentence, marked, "" if left else "…"), removed + bad
             if not bad:
-                return sentence, removed
+                break
+        return sentence, removed
 
-    def _rewritten(self, sentence: str, marked: list[Marker]) -> str:
+    def _rewritten(self, sentence: str, marked: list[Marker], instead: str) -> str:
         pieces, at = [], 0
         for marker in marked:
             good = [number for number in marker.numbers if self._exists(number)]
             before = sentence[at : marker.start]
-            pieces += [before if good else before.rstrip(" "), "".join(f"[{number}]" for number in good)]
+            written = "".join(f"[{number}]" for number in good)
+            pieces += [before if good else before.rstrip(" "), written or instead]
             at = marker.end
         return "".join([*pieces, sentence[at:]])
 
@@ -126,17 +133,17 @@ def _place(number: int, source: Source, found: tuple[int, int] | None) -> Place:
 def _parts(
     sentence: str, quoted: list[Quote], marked: list[Marker]
 ) -> list[tuple[str, list[Quote], list[int]]]:
-    """The sentence cut behind its groups of markers: each part's text, its quotes, the group's numbers.
+    """The sentence cut behind its groups of markers: each part's text, its quotes in it, the group's numbers.
 
     What follows the last group belongs to it.
     """
     groups = _groups(sentence, marked)
     ends = [group[-1].end for group in groups[:-1]] + [len(sentence)] if groups else []
-    parts, start = [], 0
+    said, parts, start = _without(sentence, [(one.start, one.end) for one in marked]), [], 0
     for group, end in zip(groups, ends, strict=True):
-        text = _without(sentence[:end], [(0, start), *((one.start, one.end) for one in group)])
-        inside = [one for one in quoted if start <= one.start < end]
-        parts.append((text, inside, [number for one in group for number in one.numbers]))
+        first, last = (bisect_left(quoted, at, key=attrgetter("start")) for at in (start, end))
+        inside = [replace(one, start=one.start - start, end=one.end - start) for one in quoted[first:last]]
+        parts.append((said[start:end], inside, [number for one in group for number in one.numbers]))
         start = end
     return parts
 
@@ -153,9 +160,10 @@ def _groups(sentence: str, marked: list[Marker]) -> list[list[Marker]]:
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """The text with the spans blanked out: offsets stay."""
+    signs = list(text)
     for start, end in spans:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
+        signs[start:end] = " " * (end - start)
+    return "".join(signs)
 
 
 def _own(words: str) -> Claim:

@@ -5,10 +5,12 @@ neither names a class, a code or an opposite that the other does not. Left out: 
 values that only different words tell apart.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from heapq import nlargest
 from itertools import chain, combinations, product
+from operator import itemgetter
 from typing import NamedTuple
 
 from gateway.answer import Kind, Notice
@@ -23,6 +25,8 @@ from radrag.sentences import sentences
 _ASKED, _SHARED, _CLOSE = 0.5, 0.6, 0.7
 _NEARLY_ALL = 0.8
 _FEWEST_WORDS = 3
+# Of one source: each is compared with each of every other source.
+_MOST_STATEMENTS = 32
 # Stems of advice that cannot both hold.
 _OPPOSITES = (
     ("recommend", "contraindicat"), ("allowed", "forbidden"), ("allowed", "prohibit"),
@@ -64,7 +68,7 @@ class Statement:
 def conflicts(question: str, passages: Sequence[Passage]) -> tuple[Notice, ...]:
     """A warning for each pair of documents that disagree; its detail has the sources' numbers, as `1,3`."""
     asked = Wanted(content_words(question))
-    said = [list(_statements(passage, asked)) for passage in passages]
+    said = [_statements(passage, asked) for passage in passages]
     return tuple(
         Notice(Kind.CONFLICTING_SOURCES, f"{one + 1},{two + 1}")
         for one, two in combinations(range(len(passages)), 2)
@@ -82,16 +86,18 @@ def among(notices: Sequence[Notice], sources: int) -> tuple[Notice, ...]:
     )
 
 
-def _statements(passage: Passage, asked: Wanted) -> Iterator[Statement]:
-    """The sentences that hold enough of the question."""
+def _statements(passage: Passage, asked: Wanted) -> list[Statement]:
+    """The sentences that hold enough of the question; of very many, those that hold most of it."""
     above = tuple(content_words(f"{passage.document.title} {' '.join(passage.heading_path)}"))
-    over = asked.found(above)
+    over, held = asked.found(above), list[tuple[float, Sentence]]()
     for one in _sentences(passage.text):
         if asked.starts and asked.starts.isdisjoint(one.starts):
             continue
         here = asked.found(one.words)
-        if asked.share(here) > 0 and asked.share(here | over) >= _ASKED:
-            yield Statement(one.words, above, *_facts(one.text))
+        if asked.share(here) > 0 and (share := asked.share(here | over)) >= _ASKED:
+            held.append((share, one))
+    best = nlargest(_MOST_STATEMENTS, held, key=itemgetter(0))
+    return [Statement(one.words, above, *_facts(one.text)) for _, one in best]
 
 
 @lru_cache(_KEPT)

@@ -17,9 +17,8 @@ from gateway.templates import Template
 
 # Our own blocks; ChatML and its kin; think and tool marks; Gemma's; sentence-piece's.
 _CONTROL = re.compile(
-    r"<(?=\s*\|"
-    r"|\s*/?\s*(?:source|context|question|think|tool_call|tool_response|tools?|start_of_|end_of_|unused\d"
-    r"|bos\b|eos\b|pad\b|unk\b|mask\b|s>|image|audio|tts_))",
+    r"<(?=\s*+(?:\||/?+\s*+(?:source|context|question|think|tool_call|tool_response|tools?|start_of_|end_of_|unused\d"
+    r"|bos\b|eos\b|pad\b|unk\b|mask\b|s>|image|audio|tts_)))",
     re.IGNORECASE,
 )
 

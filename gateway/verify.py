@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from gateway.answer import Citation, Kind, Notice, Outcome, Prompt
 from gateway.check import Checked, Checker, Place
-from gateway.citations import has_open_quote
+from gateway.citations import CLOSED, open_quote
 from radrag.sentences import Span, finished_sentences, sentences
 from radrag.triton import Piece
 
@@ -187,15 +187,16 @@ def _units(text: str, spans: list[Span], read: int, final: bool) -> list[Span]:
 
     Unless this is the text's end, a unit whose quote is still open waits for more.
     """
-    units, start = [], read
+    units, start, quote, seen = [], read, CLOSED, read
     for _, end in spans:
         if end <= read:
             continue
-        gap = text[len(text[:end].rstrip()) : end]
-        if "\n" not in gap and has_open_quote(text[start:end]):
+        sentence, seen = text[seen:end], end
+        quote = open_quote(sentence, quote)
+        if "\n" not in sentence[len(sentence.rstrip()) :] and quote != CLOSED:
             continue
         units.append((start, end))
-        start = end
+        start, quote = end, CLOSED
     if final and start < len(text):
         units.append((start, len(text)))
     return units

@@ -5,6 +5,7 @@ Left out: synonyms and other languages. A paraphrase that uses them counts as un
 
 import json
 import re
+from bisect import bisect
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
@@ -58,12 +59,13 @@ def negations(text: str) -> int:
 def denied(text: str) -> list[frozenset[str]]:
     """The content words next to each denial: the one before, unless it denies forward, and two behind."""
     words = _words(_NEGATIVE_ENDING.sub(" not", text))
+    carrying = [at for at, word in enumerate(words) if _carries(word)]
     found = []
     for at, word in enumerate(words):
         if word in NEGATIONS:
-            behind = [one for one in words[at + 1 :] if _carries(one)][:2]
-            before = [] if word in _DENIES_NEXT else [one for one in words[:at] if _carries(one)][-1:]
-            found.append(frozenset([*before, *behind]))
+            behind = bisect(carrying, at)
+            first = behind if word in _DENIES_NEXT else max(0, behind - 1)
+            found.append(frozenset(words[one] for one in carrying[first : behind + 2]))
     return found
 
 

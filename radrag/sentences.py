@@ -8,15 +8,19 @@ as `[1]` stay with the sentence they follow. Letters are any script's; offsets a
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 Span = tuple[int, int]
 
 _MARKER = r"\[\d+(?:\s?[,;–-]\s?\d+)*\]"
 _ENUMERATOR = r"\d{1,3}(?:\.\d{1,3}){0,3}"
 # Where a sentence may end: after a stop with its closing quotes and markers, or at the end of a line.
+# Every run of signs is read once, from its beginning; a stop has at most 20 markers, so that a row of stops
+# and markers is not read again from each stop.
 _CANDIDATE = re.compile(
-    rf"(?P<stop>[.!?…]+)(?P<close>[»”\"'’)\]*_]*)(?P<marks>(?:[ \t]*{_MARKER}[.!?…]*)*)(?P<gap>\s+|\Z)"
-    r"|(?P<end>[ \t]*\n\s*)"
+    rf"(?P<stop>(?<![.!?…])[.!?…]++)(?P<close>[»”\"'’)\]*_]*+)"
+    rf"(?P<marks>(?:[ \t]*+{_MARKER}[.!?…]*+){{0,20}})(?P<gap>\s++|\Z)"
+    r"|(?P<end>\n\s*+)"
 )
 _OPENERS = re.compile(r"[«“„\"'‘(\[*_]*")
 _WHOLE_LINE = re.compile(r"[ \t]*(?:\||#{1,6}\s|[-*_=]{3})")
@@ -26,7 +30,8 @@ _NEW_BLOCK = re.compile(
 # What may still turn into the start of a block, or into a marker, when more text arrives.
 _UNFINISHED_BLOCK = re.compile(rf"`{{1,2}}|#{{1,6}}|[-*_=]{{1,2}}|[+•–—]|{_ENUMERATOR}\.?[.)]?|[^\W\d_]\)?")
 _UNFINISHED_MARKER = re.compile(r"\[[\d\s,;–-]*")
-_ENUMERATED = re.compile(rf"[\s#>*+•–—-]*[«“„\"(*_]*(?:{_ENUMERATOR}|[^\W\d_])")
+_MARKS = re.compile(r"[\s#>*+•–—-]*+[«“„\"(*_]*+")
+_ENUMERATED = re.compile(rf"{_ENUMERATOR}|[^\W\d_]")
 
 _NEVER_ENDS = re.compile(
     r"(?<!\w)(?:"
@@ -70,33 +75,47 @@ def _spans(ends: list[int]) -> list[Span]:
     return [(start, end) for start, end in zip(starts, ends, strict=True) if end > start] if ends else []
 
 
+class _Line(NamedTuple):
+    """Where a line starts and, behind its marks, its words; `whole`: it ends a sentence only at its end."""
+
+    start: int
+    words: int
+    whole: bool
+
+
+def _line(text: str, start: int) -> _Line:
+    marks = _MARKS.match(text, start)
+    return _Line(start, marks.end() if marks else start, _WHOLE_LINE.match(text, start) is not None)
+
+
 def _ends(text: str, final: bool) -> Iterator[int]:
+    line, read = _line(text, 0), 0
     for candidate in _CANDIDATE.finditer(text):
         if candidate.end() == len(text):
             return
-        ends = _is_end(text, candidate, final)
+        line_start = text.rfind("\n", read, candidate.start()) + 1
+        line, read = _line(text, line_start) if line_start else line, candidate.start()
+        ends = _is_end(text, candidate, line, final)
         if ends is None:
             return
         if ends:
             yield candidate.end()
 
 
-def _is_end(text: str, candidate: re.Match[str], final: bool) -> bool | None:
+def _is_end(text: str, candidate: re.Match[str], line: _Line, final: bool) -> bool | None:
     """Whether a sentence ends at the candidate; None where only the text still to come can tell."""
-    line_start = text.rfind("\n", 0, candidate.start()) + 1
-    whole_line = _WHOLE_LINE.match(text, line_start) is not None
     breaks = (candidate["gap"] or candidate["end"]).count("\n")
-    if breaks > 1 or whole_line:
+    if breaks > 1 or line.whole:
         return breaks > 0
     if breaks:
         if _NEW_BLOCK.match(text, candidate.end()):
             return True
         if not final and _UNFINISHED_BLOCK.fullmatch(text, candidate.end()):
             return None
-    return _is_stop(text, candidate, line_start, final) if candidate["stop"] else False
+    return _is_stop(text, candidate, line, final) if candidate["stop"] else False
 
 
-def _is_stop(text: str, candidate: re.Match[str], line_start: int, final: bool) -> bool | None:
+def _is_stop(text: str, candidate: re.Match[str], line: _Line, final: bool) -> bool | None:
     if not final and _UNFINISHED_MARKER.fullmatch(text, candidate.end()):
         return None
     opened = _OPENERS.match(text, candidate.end())
@@ -108,14 +127,14 @@ def _is_stop(text: str, candidate: re.Match[str], line_start: int, final: bool) 
     if text[following].islower() or text[following] in ",;:-–—%":
         return False
     closed = candidate["close"] or candidate["stop"] != "."
-    return bool(closed) or not _abbreviated(text, line_start, candidate.start(), text[following])
+    return bool(closed) or not _abbreviated(text, line, candidate.start(), text[following])
 
 
-def _abbreviated(text: str, line_start: int, stop: int, following: str) -> bool:
+def _abbreviated(text: str, line: _Line, stop: int, following: str) -> bool:
     """Whether the full stop at `stop` belongs to an abbreviation, an initial or the number of a list item."""
-    if _ENUMERATED.fullmatch(text, line_start, stop):
+    if _ENUMERATED.fullmatch(text, line.words, stop):
         return True
-    before = text[max(line_start, stop - _LONGEST_ABBREVIATION) : stop]
+    before = text[max(line.start, stop - _LONGEST_ABBREVIATION) : stop]
     if _NEVER_ENDS.search(before) or (following.isdigit() and _NEVER_BEFORE_NUMBER.search(before)):
         return True
     return before[-1:].isupper() and _INITIAL.search(before) is not None

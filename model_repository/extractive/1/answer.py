@@ -14,7 +14,7 @@ _INSUFFICIENT = {
 }
 _FRAMING = {True: "По данным источников:", False: "According to the sources:"}
 _QUOTES = {True: ("«", "»"), False: ("“", "”")}
-_PIECE = re.compile(r"\s*\S+")
+_PIECE, _SPACE = re.compile(r"\s*\S+"), re.compile(r"\s+")
 
 
 def insufficient(russian: bool) -> str:
@@ -29,7 +29,7 @@ def answer(chosen: Sequence[Evidence], russian: bool) -> str:
 
 def pieces(text: str) -> Iterator[str]:
     """Word by word, white space in front; together they are the text."""
-    yield from _PIECE.findall(text)
+    yield from _PIECE.findall(text.rstrip())
 
 
 def _item(one: Evidence, russian: bool) -> str:
@@ -43,4 +43,8 @@ def _item(one: Evidence, russian: bool) -> str:
 def _quoted(text: str, span: Span, russian: bool) -> str:
     opening, closing = _QUOTES[russian]
     # A quote may run over line ends of its source; an item of the answer may not.
-    return opening + re.sub(r"\s*\n\s*", " ", text[slice(*span)]) + closing
+    return opening + _SPACE.sub(_on_one_line, text[slice(*span)]) + closing
+
+
+def _on_one_line(space: re.Match[str]) -> str:
+    return " " if "\n" in space[0] else space[0]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sentences import Span, sentences
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
-_RULE = re.compile(r"\|?[\s:|-]*-[\s:|-]*|[-*_=]{3,}")
+_RULE = re.compile(r"[\s:|]*+-[\s:|-]*+|[-*_=]{3,}")
 _BULLET = re.compile(r"\s*(?:[-*+•–—]\s+|\d{1,3}(?:\.\d{1,3})*[.)]\s+|[^\W\d_]\)\s+|>\s*)*")
 _VISIBLE = re.compile(r"\w")
 

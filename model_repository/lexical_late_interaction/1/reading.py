@@ -68,23 +68,21 @@ def windows(
 
 
 def _chosen(costs: Sequence[int], held: Floats, weights: Floats, budget: int) -> set[int]:
+    tokens = np.array(costs)
     bias = _AT_START / (1.0 + np.arange(len(costs)))
-    chosen = {0}
-    left = budget - costs[0] - WINDOW_OVERHEAD
-    while open_ := [
-        index for index in range(len(costs)) if index not in chosen and _price(index, costs, chosen) <= left
-    ]:
-        seen = held[sorted(chosen)].max(axis=0)
-        near = np.isin(np.arange(len(costs)), [index + step for index in chosen for step in (-1, 1)])
+    near, chosen = np.zeros(len(costs), bool), {0}
+    left, best, seen = budget - costs[0] - WINDOW_OVERHEAD, 0, held[0]
+    waiting = tokens > 0  # a piece without tokens has nothing to read
+    while True:
+        waiting[best], near[max(best - 1, 0) : best + 2] = False, True
+        prices = tokens + np.where(near, 0, WINDOW_OVERHEAD)
+        open_ = waiting & (prices <= left)
+        if not open_.any():
+            return chosen
         worth = held @ (weights * (1 - (1 - _SEEN) * seen)) + bias + _BESIDE * near
-        best = max(open_, key=worth.__getitem__)
-        left -= _price(best, costs, chosen)
+        best = int(np.where(open_, worth, -np.inf).argmax())
+        left, seen = left - int(prices[best]), np.maximum(seen, held[best])
         chosen.add(best)
-    return chosen
-
-
-def _price(index: int, costs: Sequence[int], chosen: set[int]) -> int:
-    return costs[index] + (0 if {index - 1, index + 1} & chosen else WINDOW_OVERHEAD)
 
 
 def _runs(indices: Sequence[int]) -> list[tuple[int, int]]:
