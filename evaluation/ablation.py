@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-import yaml
-
 from evaluation.jsonl import DatasetError
 from evaluation.report import ROW_NAMES, Table
+from radrag.yaml_file import content_of
 
 KEYS = {"dataset", "frozen", "split", "limit", "measures", "settings", "each", "cells"}
 Values = dict[str, object]
@@ -78,8 +77,8 @@ def _datasets(path: Path, given: Mapping[str, object]) -> tuple[str, ...]:
 
 def _given(path: Path) -> Mapping[str, object]:
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        given = content_of(path)
+    except (OSError, ValueError) as error:
         raise DatasetError(path, 0, f"cannot be read ({type(error).__name__})") from None
     if not isinstance(given, dict):
         raise DatasetError(path, 0, "is not a mapping of names")

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-import yaml
-
 from ingest.document import TIERS, Metadata
 from radrag.errors import InvalidArgument
+from radrag.yaml_file import content_of
 
 TEXTS = ("title", "topic", "language", "source_uri", "licence")
 
@@ -33,8 +32,8 @@ class Item:
 def read_manifest(path: Path, root: Path | None = None) -> list[Item]:
     """The items of a manifest. Raises InvalidArgument naming the entry and the field at fault."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content = content_of(path)
+    except (OSError, ValueError) as error:
         raise InvalidArgument("manifest", f"{path.name} cannot be read as YAML") from error
     entries = content.get("documents") if isinstance(content, dict) else content
     if not isinstance(entries, list):
@@ -43,17 +42,16 @@ def read_manifest(path: Path, root: Path | None = None) -> list[Item]:
 
 
 def item_of(entry: object, field: str, root: Path) -> Item:
-    if not isinstance(entry, Mapping) or not entry.get("file"):
+    if not isinstance(entry, Mapping) or not (name := text_of(entry, field, "file")):
         raise InvalidArgument(f"{field}.file", "is missing; every document needs a file")
-    name = str(entry["file"])
     return Item(root / name, name, metadata_of(entry, field))
 
 
 def metadata_of(entry: Mapping[str, object], field: str) -> Metadata:
-    texts = {name: str(entry.get(name) or "") for name in TEXTS}
+    texts = {name: text_of(entry, field, name) for name in TEXTS}
     return Metadata(
         **texts,
-        document_id=str(entry.get("id") or ""),
+        document_id=text_of(entry, field, "id"),
         category=category_of(entry, field),
         tier=tier_of(entry, field),
         valid_from=day_of(entry, field, "valid_from"),
@@ -62,8 +60,16 @@ def metadata_of(entry: Mapping[str, object], field: str) -> Metadata:
     )
 
 
+def text_of(entry: Mapping[str, object], field: str, name: str) -> str:
+    """A value as text, empty where there is none. No list: YAML's aliases let a short one be endless."""
+    value = entry.get(name)
+    if isinstance(value, (list, dict, set, tuple, bytes)):
+        raise InvalidArgument(f"{field}.{name}", "must be a text")
+    return str(value or "")
+
+
 def category_of(entry: Mapping[str, object], field: str) -> str:
-    category = str(entry.get("category") or "web")
+    category = text_of(entry, field, "category") or "web"
     if category not in TIERS:
         raise InvalidArgument(f"{field}.category", f"must be one of {', '.join(TIERS)}")
     return category
@@ -77,9 +83,9 @@ def tier_of(entry: Mapping[str, object], field: str) -> int:
 
 
 def day_of(entry: Mapping[str, object], field: str, name: str) -> date | None:
-    value = entry.get(name)
+    value = text_of(entry, field, name)
     try:
-        return date.fromisoformat(str(value)) if value else None
+        return date.fromisoformat(value) if value else None
     except ValueError as error:
         raise InvalidArgument(f"{field}.{name}", "must be a day, YYYY-MM-DD") from error
 

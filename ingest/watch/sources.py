@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 import httpx
-import yaml
 
 from ingest.document import Metadata
-from ingest.manifest import metadata_of
+from ingest.manifest import metadata_of, text_of
 from ingest.secret_uri import check_open
 from radrag.errors import InvalidArgument
+from radrag.yaml_file import content_of
 
 LONGEST_URL = 2000
 
@@ -71,16 +71,16 @@ class _Reading:
             include = _words(entry.get("include") or ["**/*"], f"{at}.include")
             if any(PurePath(pattern).is_absolute() for pattern in include):
                 raise InvalidArgument(f"{at}.include", "must be patterns below the folder")
-            self.folders.append(Folder(self.root / str(entry["folder"]), include, known))
+            self.folders.append(Folder(self.root / text_of(entry, at, "folder"), include, known))
         else:
-            self.pages.append(Page(_url(str(entry["url"]), f"{at}.url"), known))
+            self.pages.append(Page(_url(text_of(entry, at, "url"), f"{at}.url"), known))
 
 
 def read_sources(path: Path) -> Sources:
     """The sources of a file. Raises InvalidArgument naming the entry and the field at fault."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        content = content_of(path)
+    except (OSError, ValueError) as error:
         raise InvalidArgument("sources", f"{path.name} cannot be read as YAML") from error
     if not isinstance(content, Mapping) or not isinstance(content.get("sources"), list):
         raise InvalidArgument("sources", f"{path.name} must hold a list named sources")

@@ -141,3 +141,16 @@ def test_codes_in_latin_letters_do_not_make_a_russian_text_english() -> None:
     assert language_of("BI-RADS 4A, MRI T2, CTDIvol: доза") == "en"
     assert language_of("Категория BI-RADS 4A по данным МРТ") == "ru"
     assert language_of("12.5 %") == "en"
+
+
+@pytest.mark.parametrize("name", ["file", "id", "title", "topic", "source_uri", "category", "valid_from"])
+def test_a_list_that_repeats_itself_by_name_is_no_text(tmp_path: Path, name: str) -> None:
+    """Written out it would be of a thousand million words."""
+    lists = ["a0: &a0 [dose, dose, dose, dose, dose, dose, dose, dose]"]
+    lists += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 10)]
+    entry = (
+        f"documents:\n  - {{file: a.md, {name}: *a9}}" if name != "file" else "documents:\n  - {file: *a9}"
+    )
+    (tmp_path / "manifest.yaml").write_text("\n".join([*lists, entry]))
+    with pytest.raises(InvalidArgument, match=rf"documents\[0\]\.{name}: must be a text"):
+        read_manifest(tmp_path / "manifest.yaml")
