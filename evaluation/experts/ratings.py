@@ -1,6 +1,7 @@
 """Ratings read back from sheets and from the console's form, with errors that name file, sheet and cell."""
 
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -141,10 +142,17 @@ def read(path: Path) -> list[Rating]:
     return found
 
 
+# What a file that only looks like a workbook makes its reader raise: its container, its compression, its XML.
+BROKEN = (
+    BadZipFile, InvalidFileException, NotImplementedError, KeyError, ValueError, TypeError, OSError, EOFError,
+    SyntaxError, zlib.error,
+)  # fmt: skip
+
+
 def _opened(path: Path) -> Any:
     try:
         return load_workbook(path, data_only=True)
-    except (BadZipFile, InvalidFileException, KeyError, ValueError, OSError) as error:
+    except BROKEN as error:
         raise DatasetError(path, 0, f"cannot be read as XLSX ({type(error).__name__})") from None
 
 

@@ -11,6 +11,12 @@ from tests.ingest import files
 PDF = files.pdf([files.body("One line.")])
 
 
+def of_version(archive: bytes, version: int) -> bytes:
+    """The archive, its first entry in need of this version of the format (in tenths)."""
+    at = archive.index(b"PK\x01\x02") + 6
+    return archive[:at] + version.to_bytes(2, "little") + archive[at + 2 :]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "field", "said"),
     [
@@ -21,6 +27,7 @@ PDF = files.pdf([files.body("One line.")])
         ("notes.docx", b"hello", "type", "does not begin like one"),
         ("archive.docx", files.archive({"a.txt": b"a"}), "type", "word/document.xml"),
         ("broken.docx", files.word_file()[:2000], "content", "damaged or truncated"),
+        ("future.docx", of_version(files.word_file(), 202), "content", "damaged or truncated"),
         ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1", "type", "old Office file"),
         ("scan.png", b"\x89PNG\r\n", "type", "picture"),
         ("data.xyz", b"hello", "type", "suffix .xyz is unknown"),

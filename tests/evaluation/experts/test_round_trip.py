@@ -4,6 +4,7 @@ import argparse
 import json
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,19 @@ def test_a_wrong_sheet_is_named_by_file_sheet_and_cell(
     edit(sorted(folder.glob("*.xlsx"))[0], sheet, change)
     with pytest.raises(DatasetError, match=rf"group-1-rater-1.xlsx: .*{message}|.*{message}"):
         ratings.import_sheets(made, folder)
+
+
+def test_a_sheet_with_damaged_bytes_is_read_or_named(sent: tuple[Plan, Path]) -> None:
+    made, folder = sent
+    path, dice = sorted(folder.glob("*.xlsx"))[0], random.Random(7)
+    whole = path.read_bytes()
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(8):
+            damaged[dice.randrange(len(damaged))] = dice.randrange(256)
+        path.write_bytes(damaged)
+        with suppress(DatasetError):
+            ratings.import_sheets(made, folder)
 
 
 def test_files_that_are_no_sheets_are_named(sent: tuple[Plan, Path]) -> None:
