@@ -86,7 +86,7 @@ def grows(function: Function, made: Callable[[int], str], short: int, long: int)
     """Whether four times the text takes far more than four times the time: once more when it seems so."""
     for _ in range(3):
         after = spent(function, made(long))
-        if after < 0.02 or after < 8 * spent(function, made(short)):
+        if after < 0.02 or after < 11 * spent(function, made(short)):
             return False
     return True
 
