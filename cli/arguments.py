@@ -139,7 +139,9 @@ def _ingest(commands: Commands) -> None:
     )
     ingest.add_argument("--root", type=Path, metavar="FOLDER", help="where the manifest's files are")
     ingest.add_argument("--approve", action="store_true", help="approve and publish what was read")
-    ingest.add_argument("--ray", default="", metavar="ADDRESS", help="Ray cluster that parses: ray://HOST:10001")
+    ingest.add_argument(
+        "--ray", default="", metavar="ADDRESS", help="Ray cluster that parses: ray://HOST:10001"
+    )
     _json(ingest)
 
 
