@@ -20,7 +20,7 @@ from tests.retrieval.making import made
 from tests.retrieval.running import room
 
 PROMPT, SEARCH, TOKEN = 1150, 800, 88
-UNRELATED = 60  # three sources of a hundred sentences that hold no word of the question
+UNRELATED = 70  # three sources of a hundred sentences that hold no word of the question
 
 
 async def counted(work: Callable[[], Awaitable[Any]]) -> tuple[int, Any]:
