@@ -314,7 +314,7 @@ def test_the_dashboards_can_be_looked_at_without_grafana(watched: Watched, tmp_p
     assert empty <= SILENT
     board, nothing = dashboards.BOARDS[1], plot.Source(watched.prometheus.address, 3, ago=24 * 60)
     assert plot.draw(board, nothing, tmp_path / "nothing.png") == [one.title for one in board.panels]
-    # How far the lines reach is how long ago the traffic was: four times the ink at once, half as much again later.
+    # Lines reach as far as the traffic is long ago: four times the ink at once, half as much again later.
     assert inked(tmp_path / f"{board.uid}.png") > 1.2 * inked(tmp_path / "nothing.png") > 0
 
 
