@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-import yaml
+from radrag.yaml_file import content_of
 
 LANGUAGES = ("en", "ru")
 
@@ -65,7 +65,9 @@ class Scope:
 
 def load(path: Path) -> Scope:
     """Reads the file. Raises ValueError naming the gate and the part that is missing or wrong."""
-    given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    given = content_of(path)
+    if not isinstance(given, dict) or not {"gates", "ours", "lead"} <= given.keys():
+        raise ValueError(f"{path.name} must have gates, ours and lead")
     gates = tuple(_gate(name, part) for name, part in given["gates"].items())
     return Scope(gates, _texts("ours", given["ours"]), _numbers(given["lead"]))
 

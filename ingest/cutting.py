@@ -16,9 +16,8 @@ from ingest.tokens import Ruler
 Range = tuple[int, int]
 
 BELOW_FLOOR = 1e6
-MOST_EDGES = (
-    1000  # of a piece beyond its tokens: blank lines of code have none, and each would see all before it
-)
+# Of a piece beyond its tokens: blank lines of code have none, and each would see all before it.
+MOST_EDGES = 1000
 
 
 @dataclass(frozen=True)

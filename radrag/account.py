@@ -6,7 +6,6 @@ A record holds ids, hashes, outcomes and times; texts only where the journal kee
 import asyncio
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -62,7 +61,7 @@ class Account:
         if written is None:
             return
         try:
-            await _told(written)
+            await asyncio.wrap_future(written)
         except RadragError:
             if self.trail.required:
                 raise
@@ -103,27 +102,6 @@ def enter(account: Account) -> Account:
 def current() -> Account:
     """The running call's; outside of one, an account that nobody reads."""
     return _current.get(None) or Account()
-
-
-def _told(written: "Future[None]") -> "asyncio.Future[None]":
-    """What ends in this loop as `written` does in the journal's thread; who leaves takes no record along."""
-    loop = asyncio.get_running_loop()
-    told: asyncio.Future[None] = loop.create_future()
-
-    def tell(error: BaseException | None) -> None:
-        if told.done():  # its caller has left
-            return
-        if error:
-            told.set_exception(error)
-        else:
-            told.set_result(None)
-
-    def ended(done: "Future[None]") -> None:
-        with suppress(RuntimeError):  # the loop has closed: there is nobody left to tell
-            loop.call_soon_threadsafe(tell, done.exception())
-
-    written.add_done_callback(ended)
-    return told
 
 
 def _counted(written: "Future[None]") -> None:

@@ -24,9 +24,8 @@ FIXES = ftfy.TextFixerConfig(
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 PARTED = re.compile(r"(?<![^\W_])([^\W_]+)(-\n[ \t]*)(?=([^\W_]+))")
 BLANKS = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
-LINE_END_BLANKS = re.compile(
-    r"(?<![ \t])[ \t]++(?=\n)"
-)  # each run once: tried at each of its signs, it takes the square
+# Each run once: tried at each of its signs, it takes the square.
+LINE_END_BLANKS = re.compile(r"(?<![ \t])[ \t]++(?=\n)")
 EMPTY_LINES = re.compile(r"\n{3,}")
 
 

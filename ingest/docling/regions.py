@@ -11,9 +11,8 @@ from docling_core.types.doc.base import BoundingBox
 from ingest.docling.rules import Rule, Rules, grids_of, snapped
 from ingest.docling.textline import TextLine, rows_of
 
-LEADER = re.compile(
-    r"((?<!\.)(?<!\.\s)(\.\s?){5,}+|(?<!…)…{2,}+)\s*+\d*+\s*+$"
-)  # a run of dots is tried once
+# A run of dots is tried once.
+LEADER = re.compile(r"((?<!\.)(?<!\.\s)(\.\s?){5,}+|(?<!…)…{2,}+)\s*+\d*+\s*+$")
 
 
 def ruled_tables(lines: list[TextLine], rules: Rules, width: float, height: float) -> Iterator[BoundingBox]:

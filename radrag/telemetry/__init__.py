@@ -39,7 +39,7 @@ from radrag.telemetry.metrics import (
     keep_only,
     serve_metrics,
 )
-from radrag.telemetry.stages import Recording, StageTime, measured, record_stages, recorded, traced
+from radrag.telemetry.stages import Recording, StageTime, record_stages, recorded, traced
 from radrag.telemetry.traces import (
     activate,
     end_call,
@@ -83,7 +83,6 @@ __all__ = [
     "end_call",
     "exemplar",
     "expect",
-    "measured",
     "propagated",
     "record_stages",
     "recorded",

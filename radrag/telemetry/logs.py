@@ -4,7 +4,6 @@ A field that is not on the list is left out, and an exception is told by its cla
 its text, which may quote a question. What other libraries log through `logging` takes the same way.
 """
 
-import json
 import logging
 import sys
 import traceback
@@ -27,8 +26,6 @@ FIELDS = frozenset(
 FORMATS = ("auto", "json", "pretty")
 # They tell of every connection, at levels at which ours tell of calls.
 LOUD = ("alembic", "httpx", "httpcore", "asyncio")
-# Made once: the library's renderer makes one for each line.
-ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
 Logger = structlog.stdlib.BoundLogger
 
 
@@ -96,11 +93,7 @@ class Lines:
 def _renderer(pretty: bool, colours: bool) -> Processor:
     if pretty:
         return structlog.dev.ConsoleRenderer(colors=colours)
-    return _json
-
-
-def _json(_: Any, __: str, event: EventDict) -> str:
-    return ENCODER.encode(event)
+    return structlog.processors.JSONRenderer(ensure_ascii=False)
 
 
 def _formatter(shared: list[Processor], renderer: Processor) -> logging.Formatter:

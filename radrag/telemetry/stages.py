@@ -115,9 +115,6 @@ class Measured:
         _finish(self._stage, self._started, outcome, self._span, self._durations)
 
 
-measured = Measured
-
-
 def _finish(stage: str, started: float, outcome: str, span: Span, durations: Histogram) -> None:
     span.set_attribute("radrag.outcome", outcome)
     span.end()

@@ -1,6 +1,5 @@
 """No text makes a reading of it slow: four times as long takes about four times as long, never sixteen."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -11,9 +10,9 @@ from gateway.planted import planted
 from gateway.prompt import neutral
 from gateway.words import denied
 from radrag.sentences import finished_sentences, sentences
+from tests.growth import grows, spent
 
-# A square would be sixteen times; the room between is for a machine that is busy with more.
-N, SLOW, MOST_GROWTH = 2_000, 0.15, 11.0
+SIZE = 2_000  # characters of a run, and four times as many
 RUNS = (
     " ",
     "\t",
@@ -43,26 +42,18 @@ READINGS: dict[str, Callable[[str], object]] = {
 }
 
 
-def seconds(read: Callable[[str], object], text: str) -> float:
-    """Of two readings the faster: another program on the machine is no growth."""
-    took = []
-    for _ in range(2):
-        began = time.process_time()
-        read(text)
-        took.append(time.process_time() - began)
-    return min(took)
-
-
 @pytest.mark.parametrize("name", READINGS)
 def test_a_run_of_signs_takes_time_by_its_length(name: str) -> None:
     for head in ("", "<", "[1"):
         for run in RUNS:
-            short, long = (f"{head}{run * (n // len(run))}x. Word" for n in (N, 4 * N))
-            took = seconds(READINGS[name], long)
-            assert took < SLOW or took < MOST_GROWTH * seconds(READINGS[name], short), (head, run)
+
+            def made(size: int, head: str = head, run: str = run) -> str:
+                return f"{head}{run * (size // len(run))}x. Word"
+
+            assert not grows(READINGS[name], made, SIZE), (head, run)
 
 
 def test_names_of_sources_in_a_marker_without_an_end_are_read_once() -> None:
-    assert seconds(lambda text: markers(text, []), "[1" + ",источник22" * 17 + "x") < SLOW
+    assert spent(lambda text: markers(text, []), "[1" + ",источник22" * 17 + "x") < 0.15
     (marker,) = markers("[источник 12]", [])
     assert marker.numbers == (12,)

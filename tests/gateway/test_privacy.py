@@ -14,7 +14,7 @@ from gateway.questions import Question
 from radrag import telemetry
 from radrag.telemetry import traces
 from radrag.telemetry.sending import encode
-from radrag.telemetry.spans import Recorded, Tracer
+from radrag.telemetry.spans import Tracer
 from tests.gateway.channel import generate, stream, without
 from tests.gateway.fakes import passage, saying
 
@@ -35,11 +35,7 @@ async def test_the_canary_reaches_only_the_caller(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spans = ScopeSpans()
-
-    def keep(span: Recorded) -> None:
-        spans.spans.add().MergeFromString(encode(span))
-
-    tracer = Tracer(ALWAYS_ON, RandomIdGenerator(), keep)
+    tracer = Tracer(ALWAYS_ON, RandomIdGenerator(), lambda span: encode(span, spans))
     monkeypatch.setattr(traces, "tracer", tracer)
     caplog.set_level(logging.DEBUG)
     pipeline = without(search=telemetry.traced("search", found), generate=saying(f"- “{TEXT}” [1]\n"))

@@ -1,9 +1,11 @@
 """The gates stop decisions about one person and text that talks to the machine, and nothing else."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from gateway.scope import load
 from gateway.shipped import ROOT
 from tests.gateway.fakes import GATES
 
@@ -71,3 +73,12 @@ def test_what_the_patterns_stop_they_stop_for_its_reason() -> None:
 @pytest.mark.parametrize("text", PASSED)
 def test_a_reference_question_passes(text: str) -> None:
     assert GATES.stops(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["gates: [", "", "[]", "gates: {}", "gates: {}\nours: {}\nlead: !!bool maybe"]
+)
+def test_a_file_that_is_none_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "scope.yaml").write_text(text)
+    with pytest.raises(ValueError, match=r"^scope\.yaml "):
+        load(tmp_path / "scope.yaml")

@@ -1,7 +1,6 @@
 """What works on a stranger's text takes time in proportion to it: no pattern and no loop takes the square."""
 
 from collections.abc import Callable
-from time import process_time
 
 import pytest
 
@@ -19,9 +18,10 @@ from ingest.ocr.grounding import markdown_in
 from ingest.review_changes import changes
 from ingest.secret_uri import secret_in
 from ingest.textlayer import TextLayer
+from tests.growth import grows
 from tests.ingest.counting import counter
 
-SHORT, LONG = 600, 2_400  # characters of a run
+SIZE = 600  # characters of a run, and four times as many
 PIECES = (
     *(" ", "\t", "\n", "\u00a0", " \n", "#", "-", "*", "_", "`", "|", ">", "<", "[", "(", "!", "&", "@", '"'),
     *(
@@ -76,21 +76,6 @@ LINE_FUNCTIONS: tuple[Function, ...] = (
 )
 
 
-def spent(function: Function, text: str) -> float:
-    start = process_time()
-    function(text)
-    return process_time() - start
-
-
-def grows(function: Function, made: Callable[[int], str], short: int, long: int) -> bool:
-    """Whether four times the text takes far more than four times the time: once more when it seems so."""
-    for _ in range(3):
-        after = spent(function, made(long))
-        if after < 0.02 or after < 11 * spent(function, made(short)):
-            return False
-    return True
-
-
 @pytest.mark.parametrize("function", LINE_FUNCTIONS)
 def test_a_long_run_of_one_thing_takes_no_square_of_it(function: Function) -> None:
     for head in HEADS:
@@ -99,7 +84,7 @@ def test_a_long_run_of_one_thing_takes_no_square_of_it(function: Function) -> No
             def made(size: int, head: str = head, piece: str = piece) -> str:
                 return f"{head}{piece * (size // len(piece))} word!"
 
-            assert not grows(function, made, SHORT, LONG), (head, piece)
+            assert not grows(function, made, SIZE), (head, piece)
 
 
 @pytest.mark.parametrize(
@@ -117,20 +102,20 @@ def test_many_blocks_take_no_square_of_them(function: Function, piece: str, befo
     def made(size: int) -> str:
         return before + piece * (size // len(piece)) + end
 
-    assert not grows(function, made, 2_500, 10_000)
+    assert not grows(function, made, 2_500)
 
 
 def test_many_removals_take_no_copy_of_the_text_each() -> None:
     def titled(text: str) -> object:
         return [with_title(Removal("running_head", at, at + 1), text) for at in range(len(text) // 100)]
 
-    assert not grows(titled, lambda size: "a" * size, 500_000, 2_000_000)
+    assert not grows(titled, lambda size: "a" * size, 500_000)
 
 
 def test_lines_that_stand_many_times_are_compared_in_time() -> None:
     def compared(text: str) -> object:
         return changes(text + "b\n", text + "c\n")
 
-    assert not grows(compared, lambda size: "a\n" * size, 1_000, 4_000)
+    assert not grows(compared, lambda size: "a\n" * size, 1_000)
     [change] = changes("a\n" * 1_000 + "b\n", "a\n" * 1_001 + "c\n")
     assert (change.removed, change.added) == (("b",), ("a", "c"))

@@ -259,3 +259,7 @@ def test_easyocr_boxes_become_lines_from_top_to_bottom(
     assert read.confidence == pytest.approx((0.9 * 4 + 0.8 * 4 + 0.7 * 2) / 10)
     assert given["download_enabled"] is False
     assert given["languages"] == ["ru", "en"]
+
+
+def test_what_only_begins_like_a_table_stays_as_it_is() -> None:
+    assert markdown_in("<table-note>5 mSv</table>") == "<table-note>5 mSv</table>\n"

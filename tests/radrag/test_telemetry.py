@@ -11,7 +11,6 @@ import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 
-import prometheus_client
 import pytest
 from opentelemetry.sdk.trace import sampling
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
@@ -160,23 +159,3 @@ def test_the_page_is_read_while_others_hang_on_and_much_is_counted(
         assert connection.recv(1) == b"", "a connection that says nothing is closed"
         connection.close()
     assert "Traceback" not in capfd.readouterr().err
-
-
-def test_our_histogram_counts_as_the_librarys() -> None:
-    """Each value in the first bucket that has room for it, a bound's own value in that bound's."""
-    values = [0.0, 0.001, 0.0011, 0.05, 0.3, 120.0, 500.0]
-    ours, theirs = (
-        kind("compared", "Seconds.", buckets=metrics.SECONDS, registry=None)
-        for kind in (metrics.Histogram, prometheus_client.Histogram)
-    )
-    for histogram in (ours, theirs):
-        for value in values:
-            histogram.observe(value, {"trace_id": "a" * 32})
-    told = [
-        [(one.name, one.labels, one.value, one.exemplar and one.exemplar[:2]) for one in page.samples]
-        for histogram in (ours, theirs)
-        for page in histogram.collect()
-    ]
-    created = [[one for one in page if not one[0].endswith("_created")] for page in told]
-    assert created[0] == created[1]
-    assert len(created[0]) == len(metrics.SECONDS) + 3
