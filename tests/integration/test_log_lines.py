@@ -25,9 +25,17 @@ def written(stack: Stack, process: str) -> str:
 
 
 def lines(stack: Stack, process: str, request_id: str) -> list[dict[str, Any]]:
-    """The lines about a request, each of which must be one JSON object."""
-    read = map(json.loads, written(stack, process).splitlines())
-    return [one for one in read if one.get("request_id") == request_id]
+    """The lines about a request, each of which must be one JSON object.
+
+    A line may come a moment after the reply it tells of.
+    """
+    for _ in range(100):
+        whole = written(stack, process).rpartition("\n")[0]
+        read = map(json.loads, whole.splitlines())
+        if found := [one for one in read if one.get("request_id") == request_id]:
+            return found
+        time.sleep(0.05)
+    return []
 
 
 async def asked(stub: AssistantServiceStub, how: str, metadata: tuple[tuple[str, str], ...]) -> None:
