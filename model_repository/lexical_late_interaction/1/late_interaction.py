@@ -18,6 +18,7 @@ from matching import Vocabulary
 from question import Question
 from reader import Reader
 from reading import BUDGET, holdings, pieces, windows
+from recent import Recent
 from sentences import sentences
 from words import Word, is_cyrillic, words
 
@@ -44,15 +45,25 @@ class Plan(NamedTuple):
 class LateInteraction:
     """For one thread at a time. budget: tokens of each passage that the encoder reads."""
 
-    def __init__(self, reader: Reader, judgement: Judgement, budget: int = BUDGET) -> None:
+    def __init__(
+        self, reader: Reader, judgement: Judgement, budget: int = BUDGET, recent: Recent | None = None
+    ) -> None:
         self._reader = reader
         self.budget = budget
         self._judgement = judgement
+        self._recent = recent or Recent()
 
     @classmethod
-    def load(cls, folder: Path, encoder_folder: Path, threads: int = 1) -> Self:
-        """From centres.json and weights.json in `folder` and a converted encoder's folder."""
-        return cls(Reader.load(folder, encoder_folder, threads), Judgement.load(folder / "weights.json"))
+    def load(cls, folder: Path, encoder_folder: Path, threads: int = 1, megabytes: int = 0) -> Self:
+        """From centres.json and weights.json in `folder` and a converted encoder's folder.
+
+        megabytes: of the token states of recent windows that are kept.
+        """
+        reader, judgement = (
+            Reader.load(folder, encoder_folder, threads),
+            Judgement.load(folder / "weights.json"),
+        )
+        return cls(reader, judgement, recent=Recent(megabytes))
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
         """One result per (question, passage), in order; a result does not depend on the other pairs."""
@@ -79,10 +90,9 @@ class LateInteraction:
 
     def _windows(self, texts: Sequence[str]) -> dict[str, Floats]:
         """Each text read once. In one call, so that the encoder can group those of one length."""
-        distinct = list(dict.fromkeys(texts))
-        return {
-            text: read.states for text, read in zip(distinct, self._reader.passages(distinct), strict=True)
-        }
+        return self._recent.states(
+            texts, lambda distinct: [read.states for read in self._reader.passages(distinct)]
+        )
 
     def _plan(self, question: Question | None, passage: str) -> Plan:
         read = words(passage)

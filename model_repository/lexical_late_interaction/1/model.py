@@ -28,7 +28,10 @@ class TritonPythonModel:
     def initialize(self, args: Mapping[str, str]) -> None:
         """Not READY unless every known answer is right."""
         parameters = json.loads(args["model_config"])["parameters"]
-        self.model = LateInteraction.load(FOLDER, ENCODER, int(parameters["threads"]["string_value"]))
+        threads, megabytes = (
+            int(parameters[name]["string_value"]) for name in ("threads", "recent_megabytes")
+        )
+        self.model = LateInteraction.load(FOLDER, ENCODER, threads, megabytes)
         known_scores.check(self.model, FOLDER / "known_scores.json")
         self.guard = ProcessGuard(args["model_name"])
 
