@@ -40,6 +40,19 @@ def embedder(threads: int = 1) -> Callable[[Sequence[str], str], list[Floats]]:
     return embed
 
 
+def document_embedder(threads: int = 1) -> Callable[[str, Sequence[Sequence[int]]], Floats]:
+    """What the Triton model does with a parent: a vector for each of its spans."""
+    module = _module(ENCODER, "e5_embedder")
+    model = module.Embedder(encoder(None, threads), module.Pooling("chunk"))
+
+    def embed(text: str, spans: Sequence[Sequence[int]]) -> Floats:
+        (reply,) = model.embed([module.Request(text, "passage: ", tuple(map(tuple, spans)))])
+        vectors: Floats = reply.vectors
+        return vectors
+
+    return embed
+
+
 def reranker(threads: int = 2) -> Callable[[Sequence[tuple[str, str]]], object]:
     """What the Triton model does with pairs."""
     _module(ENCODER, "e5_encoder")

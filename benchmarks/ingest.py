@@ -1,56 +1,58 @@
 """How fast documents go in: pages per second by route, and how busy the embedder is. Run: make bench-ingest
 
-Routes are measured one file at a time in one process. The batch is a real one, with a real Triton, e5_small,
-retrieval and catalogue; embedding bounds it on any CPU.
+The batch is a real one, with a real Triton, e5_small, retrieval and catalogue; embedding bounds it on any
+CPU. So the same windows are embedded once more without all that, by one process of one thread on each core.
 """
 
 import argparse
 import asyncio
+import json
 import os
+import resource
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks import in_process
 from benchmarks.record import record
+from benchmarks.routes import SAMPLES, growth, routes
 from cli import ingest, places, services, supervision
 from cli.process import Child
 from cli.terminal import Terminal
 from cli.triton_server import TritonServer
-from evaluation import scans
-from ingest.clean import cleaned
-from ingest.document import Document, Metadata, Parsed
-from ingest.load import Source, load
+from ingest.document import Document, Metadata
+from ingest.embed import Span, framed
 from ingest.manifest import Item
-from ingest.parse import parser
 from ingest.passage import Parent
 from ingest.pipeline import run
-from ingest.reader import Reader
 from ingest.wiring import wired
 from radrag.settings import Settings
 from radrag.triton import Vectors
 
-SAMPLES = places.ROOT / "var" / "samples"  # as `make samples` builds them
 RESULT = places.ROOT / "benchmarks" / "results" / "ingest.json"
 EMBEDDER = "e5_small"
-READ = (".md", ".html", ".docx", ".pdf")
-PAGE = 3000  # characters of Markdown that count as a page in formats without pages
+
+Framed = tuple[str, list[Span]]
+"""A parent with its context in front, and its children's places in that."""
 
 
 @dataclass
 class Busy:
-    """An embed stage that notes for how long at least one document was in it."""
+    """An embed stage that notes for how long at least one document was in it, and what it was given."""
 
     embed: Callable[[Document, Sequence[Parent]], Awaitable[list[Vectors]]]
     seconds: float = 0.0
+    given: list[Framed] = field(default_factory=list)
     _inside: int = 0
     _since: float = 0.0
 
     async def vectors(self, document: Document, parents: Sequence[Parent]) -> list[Vectors]:
         """As the stage itself."""
+        self.given += [framed(document, parent) for parent in parents]
         if not self._inside:
             self._since = perf_counter()
         self._inside += 1
@@ -60,39 +62,6 @@ class Busy:
             self._inside -= 1
             if not self._inside:
                 self.seconds += perf_counter() - self._since
-
-
-def sources() -> Mapping[str, list[Source]]:
-    """The samples by format, and the scanned pages. Raises FileNotFoundError before `make samples`."""
-    if not SAMPLES.is_dir():
-        raise FileNotFoundError(f"{SAMPLES} is not there: make samples")
-    found: dict[str, list[Source]] = {}
-    for path in sorted(SAMPLES.rglob("*")):
-        if path.suffix in READ:
-            source = load(path)
-            found.setdefault(source.kind, []).append(source)
-    pages = scans.scanned(scans.load(places.ROOT / "evaluation" / "scans.yaml"), 1.0, 7)
-    return found | {"scan": [Source("scans.pdf", "pdf", scans.pdf(pages))]}
-
-
-async def routes(seconds: float) -> dict[str, float]:
-    """Pages per second of parsing and cleaning, for at least so many seconds each."""
-    rates: dict[str, float] = {}
-    async with Reader() as reader:
-        parse = parser(reader.parse)
-        for route, files in sources().items():
-            await parse(files[0])  # what is loaded once
-            began, pages = perf_counter(), 0
-            while perf_counter() - began < seconds:
-                for source in files:
-                    pages += pages_of(cleaned(await parse(source)))
-            rates[route] = round(pages / (perf_counter() - began), 2)
-    return rates
-
-
-def pages_of(parsed: Parsed) -> int:
-    """Pages, or as many as the text would fill."""
-    return len(parsed.records) or max(1, round(len(parsed.markdown) / PAGE))
 
 
 def write(folder: Path, documents: int) -> list[Item]:
@@ -117,13 +86,44 @@ async def batch(home: Path, documents: int, port: int) -> dict[str, float]:
             )
     if summary.count("published") != documents:
         raise RuntimeError(f"only {summary.count('published')} of {documents} documents were published")
+    alone = await in_processes(home, [(text, spans) for text, spans in busy.given if spans])
     return {
         "documents": documents,
         "children": summary.children,
         "seconds": round(summary.seconds, 1),
         "children_per_second": round(summary.children / summary.seconds, 2),
         "embedder_busy": round(busy.seconds / summary.seconds, 4),
+        "over_embedding_in_process": round(summary.seconds / alone, 3),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000),
     }
+
+
+async def in_processes(home: Path, windows: Sequence[Framed]) -> float:
+    """Seconds that one process of one thread on each core needs for the same windows, loading not counted."""
+    workers = len(os.sched_getaffinity(0))
+    files = [home / f"windows{one}.json" for one in range(workers)]
+    for place, file in enumerate(files):
+        file.write_text(json.dumps(windows[place::workers]), encoding="utf-8")
+    started = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "benchmarks.ingest", "--worker", str(file),
+            stdout=asyncio.subprocess.PIPE, cwd=places.ROOT,
+        )
+        for file in files
+    ]  # fmt: skip
+    said = await asyncio.gather(*(one.communicate() for one in started))
+    return max(float(out.split()[-1]) for out, _ in said)
+
+
+def worker(file: Path) -> float:
+    """Seconds of one process."""
+    windows = json.loads(file.read_text(encoding="utf-8"))
+    embed = in_process.document_embedder()
+    embed(*windows[0])
+    began = perf_counter()
+    for text, spans in windows:
+        embed(text, spans)
+    return perf_counter() - began
 
 
 @asynccontextmanager
@@ -153,8 +153,13 @@ def kept(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 async def measured(given: argparse.Namespace, home: Path) -> dict[str, object]:
-    rates = await routes(given.seconds)
-    return {"pages_per_second": rates, "batch": await batch(home, given.documents, given.port)}
+    cores = len(os.sched_getaffinity(0))
+    return {
+        "pages_per_second": await routes(given.seconds, 1),
+        f"pages_per_second_of_{cores}": await routes(given.seconds, cores),
+        "cpu_ms_a_page": growth(),
+        "batch": await batch(home, given.documents, given.port),
+    }
 
 
 def main() -> int:
@@ -164,7 +169,11 @@ def main() -> int:
     given.add_argument("--seconds", type=float, default=15.0, help="for each route (15)")
     given.add_argument("--port", type=int, default=38421)
     given.add_argument("--least-busy", type=float, default=0.9, help="status 1 below this share (0.9)")
+    given.add_argument("--worker", type=Path, default=None, help=argparse.SUPPRESS)
     asked = given.parse_args()
+    if asked.worker:
+        print(worker(asked.worker))
+        return 0
     with tempfile.TemporaryDirectory() as home:
         figures = asyncio.run(measured(asked, Path(home)))
     record(RESULT, figures)

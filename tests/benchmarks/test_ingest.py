@@ -1,13 +1,15 @@
 """The embedder is busy while any document is embedded, each moment counted once."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from benchmarks import ingest
-from benchmarks.ingest import Busy, pages_of, write
+from benchmarks import in_process, ingest, routes
+from benchmarks.ingest import Busy, write
+from benchmarks.routes import pages_of
 from ingest.document import Document, Metadata, PageRecord, Parsed
 from ingest.passage import Parent
 from radrag.triton import Vectors
@@ -38,6 +40,7 @@ async def test_documents_at_once_count_once_and_gaps_do_not(monkeypatch: pytest.
     third = asyncio.create_task(busy.vectors(document("c"), []))
     await third
     assert busy.seconds == 3.0
+    assert busy.given == []  # no parents were given
 
 
 def test_a_page_is_the_files_own_or_as_much_text() -> None:
@@ -53,3 +56,18 @@ def test_no_two_documents_of_the_batch_are_alike(tmp_path: Path, monkeypatch: py
     items = write(tmp_path, 3)
     assert len({item.path.read_text() for item in items}) == 3
     assert len({item.metadata.document_id for item in items}) == 3
+
+
+def test_every_window_is_embedded_by_one_process_as_triton_would(tmp_path: Path) -> None:
+    file = tmp_path / "windows.json"
+    file.write_text(json.dumps([["Doses are low. Doses are high.", [[0, 14], [15, 30]]]]), encoding="utf-8")
+    assert ingest.worker(file) > 0
+    assert in_process.document_embedder()("Doses are low. Doses are high.", [[0, 14], [15, 30]]).shape == (
+        2,
+        384,
+    )
+
+
+def test_what_a_long_document_costs_is_told_by_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "PAGES", (2, 4))
+    assert {name: cost > 0 for name, cost in routes.growth().items()} == {"2 pages": True, "4 pages": True}
