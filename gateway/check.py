@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from gateway.citations import Marker, Quote, defused, is_term, markers, quotes
+from gateway.claim import Claim
 from gateway.matching import SourceText
 from gateway.passage import Passage
 from gateway.planted import planted, touches
 from gateway.refusals import is_refusal
-from gateway.support import Claim, Support
+from gateway.support import Support
 from gateway.words import REPORTING
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -119,9 +120,10 @@ class Checker:
         if not literal:
             return [_place(number, source, source.support.place(Claim(part)))]
         own = _own(_without(part, [(quote.start, quote.end) for quote in literal]))
-        found = [place for quote in literal if (place := source.find(quote.text))]
-        missed = [one for one in literal if not (source.find(one.text) or source.heads(one.text))]
-        true = not missed and (own.is_empty or any(source.support.near(place, own) for place in found))
+        places = [source.find(quote.text) for quote in literal]
+        found = [place for place in places if place]
+        there = all(place or source.heads(quote.text) for place, quote in zip(places, literal, strict=True))
+        true = there and (own.is_empty or any(source.support.near(place, own) for place in found))
         return [Place(number, *place, true) for place in found] or [_place(number, source, None)]
 
 
@@ -168,9 +170,7 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 def _own(words: str) -> Claim:
     """What the words say beyond that a source says something."""
-    claim = Claim(words)
-    claim.words = [word for word in claim.words if word not in REPORTING]
-    return claim
+    return Claim(words, framing=REPORTING)
 
 
 def _claims(sentence: str, said: str, quoted: list[Quote]) -> bool:

@@ -5,13 +5,12 @@ neither names a class, a code or an opposite that the other does not. Left out: 
 values that only different words tell apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from heapq import nlargest
 from itertools import chain, combinations, product
 from operator import itemgetter
-from typing import NamedTuple
 
 from gateway.answer import Kind, Notice
 from gateway.categories import Categories, categories
@@ -38,31 +37,55 @@ _OPPOSITES = (
 _ADVICE = tuple(chain.from_iterable(_OPPOSITES))
 _YEAR = "calendar year"
 _UNITS = {unit.lower() for unit in UNITS}
-_KEPT = 256  # sources whose sentences are kept: 40 kB each
+_KEPT = 256  # sources whose sentences are kept: 50 kB each, 130 once all of them were compared
 
 
-class Sentence(NamedTuple):
-    """A sentence of a source: its text, its words, and how they start."""
+class Sentence:
+    """A sentence of a source, taken apart as far as it is asked for, once."""
 
-    text: str
-    words: tuple[str, ...]
-    starts: frozenset[str]
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = tuple(word for word in content_words(text) if word not in _UNITS)
+        self.starts = starts(self.words)
 
+    @cached_property
+    def quantities(self) -> Quantities:
+        return quantities(self.text)
 
-@dataclass(frozen=True)
-class Statement:
-    """A sentence of a source, taken apart. `above`: the words of its title and headings."""
+    @cached_property
+    def categories(self) -> Categories:
+        return categories(self.text)
 
-    words: tuple[str, ...]
-    above: tuple[str, ...]
-    quantities: Quantities
-    categories: Categories
-    denied: tuple[frozenset[str], ...]
+    @cached_property
+    def denied(self) -> list[frozenset[str]]:
+        return denied(self.text)
+
+    @cached_property
+    def advice(self) -> frozenset[str]:
+        return frozenset(word for word in self.words if word.startswith(_ADVICE))
 
     @cached_property
     def matter(self) -> frozenset[str]:
         """Its words, advice apart."""
-        return frozenset(word for word in self.words if not _is_advice(word))
+        return frozenset(self.words) - self.advice
+
+    @cached_property
+    def polar(self) -> frozenset[str]:
+        """Those that have an opposite, advice apart."""
+        return frozenset(polar_words(self.matter))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that holds enough of the question. `above`: the words of its source's title and headings."""
+
+    said: Sentence
+    above: tuple[str, ...]
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """Its words and those above."""
+        return frozenset((*self.said.words, *self.above))
 
 
 def conflicts(question: str, passages: Sequence[Passage]) -> tuple[Notice, ...]:
@@ -97,7 +120,7 @@ def _statements(passage: Passage, asked: Wanted) -> list[Statement]:
         if asked.share(here) > 0 and (share := asked.share(here | over)) >= _ASKED:
             held.append((share, one))
     best = nlargest(_MOST_STATEMENTS, held, key=itemgetter(0))
-    return [Statement(one.words, above, *_facts(one.text)) for _, one in best]
+    return [Statement(one, above) for _, one in best]
 
 
 @lru_cache(_KEPT)
@@ -105,31 +128,26 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
     """Those sentences of a source that say something and may be believed."""
     distrusted, found = planted(text), list[Sentence]()
     for span in sentences(text):
-        said = text[slice(*span)]
-        words = tuple(word for word in content_words(said) if word not in _UNITS)
-        if len(words) >= _FEWEST_WORDS and not touches(span, distrusted):
-            found.append(Sentence(said, words, starts(words)))
+        said = Sentence(text[slice(*span)])
+        if len(said.words) >= _FEWEST_WORDS and not touches(span, distrusted):
+            found.append(said)
     return tuple(found)
 
 
-@lru_cache(4 * _KEPT)
-def _facts(text: str) -> tuple[Quantities, Categories, tuple[frozenset[str], ...]]:
-    return quantities(text), categories(text), tuple(denied(text))
-
-
 def _disagree(one: Statement, two: Statement) -> bool:
-    if not _comparable(one, two):
+    if not _same_classes(one.said, two.said):
         return False
-    if _likeness(one, two) >= _CLOSE and (_advice_differs(one, two) or _values_differ(one, two, years=True)):
+    likeness = _likeness(one, two)
+    if likeness < _SHARED or not (_holds(one, two) and _holds(two, one)):
+        return False
+    here, there = one.said, two.said
+    if likeness >= _CLOSE and (_advice_differs(here, there) or _values_differ(here, there, years=True)):
         return True
-    return _values_differ(one, two, years=False)
+    return _values_differ(here, there, years=False)
 
 
-def _comparable(one: Statement, two: Statement) -> bool:
-    """Whether both speak of one thing: the same words, classes and codes, and no opposites."""
-    alike = _likeness(one, two) >= _SHARED
-    classes = one.categories.named == two.categories.named and one.quantities.codes == two.quantities.codes
-    return alike and classes and _holds(one, two) and _holds(two, one)
+def _same_classes(one: Sentence, two: Sentence) -> bool:
+    return one.categories.named == two.categories.named and one.quantities.codes == two.quantities.codes
 
 
 def _likeness(one: Statement, two: Statement) -> float:
@@ -137,31 +155,27 @@ def _likeness(one: Statement, two: Statement) -> float:
 
     Where each has words of its own they may speak of two things: less than nearly all is then nothing.
     """
-    short, long = sorted((one, two), key=lambda each: len(each.matter))
-    shared, covered = _part(short, long), _part(long, short)
-    return shared if shared == 1 or covered == 1 or shared >= _NEARLY_ALL else 0.0
-
-
-def _part(one: Statement, two: Statement) -> float:
-    """How much of what one says stands in the other or above it."""
-    return share_found(one.matter, [*two.words, *two.above])
+    short, long = sorted((one, two), key=lambda each: len(each.said.matter))
+    shared = share_found(short.said.matter, long.around)
+    if _SHARED <= shared < _NEARLY_ALL and share_found(long.said.matter, short.around) < 1:
+        return 0.0
+    return shared
 
 
 def _holds(one: Statement, two: Statement) -> bool:
     """Whether the opposites-bearing words of one stand in the other, advice apart."""
-    polar = [word for word in polar_words(one.words) if not _is_advice(word)]
-    return share_found(polar, [*two.words, *two.above]) == 1
+    return share_found(one.said.polar, two.around) == 1
 
 
-def _values_differ(one: Statement, two: Statement, years: bool) -> bool:
+def _values_differ(one: Sentence, two: Sentence, years: bool) -> bool:
     """Whether both give values in one unit, and none in common."""
     first, second = _values(one, years), _values(two, years)
     return any(first[unit].isdisjoint(second[unit]) for unit in first.keys() & second.keys())
 
 
-def _values(statement: Statement, years: bool) -> dict[str, set[str]]:
+def _values(sentence: Sentence, years: bool) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for value, unit in statement.quantities.numbers:
+    for value, unit in sentence.quantities.numbers:
         kind = unit if unit else _YEAR if _is_year(value) else ""
         if kind and (kind == _YEAR) == years:
             found.setdefault(kind, set()).add(value)
@@ -172,27 +186,23 @@ def _is_year(value: str) -> bool:
     return len(value) == 4 and value.isdigit() and "1900" <= value <= "2099"
 
 
-def _advice_differs(one: Statement, two: Statement) -> bool:
+def _advice_differs(one: Sentence, two: Sentence) -> bool:
     """Whether one denies what the other says, or one advises the opposite."""
     return _denies(one, two) or _denies(two, one) or _opposed(one, two) or _opposed(two, one)
 
 
-def _denies(one: Statement, two: Statement) -> bool:
+def _denies(one: Sentence, two: Sentence) -> bool:
     return not two.denied and any(here and share_found(here, two.words) == 1 for here in one.denied)
 
 
-def _opposed(one: Statement, two: Statement) -> bool:
-    if one.denied or two.denied:
+def _opposed(one: Sentence, two: Sentence) -> bool:
+    if one.denied or two.denied or not (one.advice and two.advice):
         return False
-    here, there = list(filter(_is_advice, one.words)), list(filter(_is_advice, two.words))
-    return bool(here and there) and any(
-        _starts(here, yes) and _starts(there, no) and not _starts(here, no) for yes, no in _OPPOSITES
+    return any(
+        _starts(one.advice, yes) and _starts(two.advice, no) and not _starts(one.advice, no)
+        for yes, no in _OPPOSITES
     )
 
 
-def _starts(words: Sequence[str], stem: str) -> bool:
+def _starts(words: Iterable[str], stem: str) -> bool:
     return any(word.startswith(stem) for word in words)
-
-
-def _is_advice(word: str) -> bool:
-    return word.startswith(_ADVICE)

@@ -5,6 +5,7 @@ A quote that cuts a number or a word, or begins right behind a negation, is not 
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cached_property
 
 from gateway.lookalikes import LATIN
@@ -31,7 +32,7 @@ class SourceText:
         return self._exactly(quote) or self._loosely(quote) if quote else None
 
     def _exactly(self, quote: str) -> tuple[int, int] | None:
-        return self._first(self.text, quote, list(range(len(self.text) + 1)))
+        return self._first(self.text, quote, range(len(self.text) + 1))
 
     def _loosely(self, quote: str) -> tuple[int, int] | None:
         folded, places = self._folded
@@ -42,7 +43,7 @@ class SourceText:
                 return found
         return None
 
-    def _first(self, text: str, quote: str, places: list[int]) -> tuple[int, int] | None:
+    def _first(self, text: str, quote: str, places: Sequence[int]) -> tuple[int, int] | None:
         at = text.find(quote)
         while at >= 0:
             end = at + len(quote)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import TypeVar
 
 import grpc
@@ -179,5 +180,6 @@ def _document(document: wire.Document) -> Document:
     )
 
 
+@lru_cache(1000)
 def _day(days: int) -> str:
     return (_EPOCH + timedelta(days=days)).isoformat()

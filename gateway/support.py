@@ -3,17 +3,17 @@
 The source is read in windows of one sentence or two neighbours; all of a claim must stand in one window.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from gateway.bindings import Value, bound, changed_places, changed_ranges, ranges, spread
-from gateway.categories import Categories, categories
+from gateway.bindings import changed_places, changed_ranges
+from gateway.categories import categories
+from gateway.claim import Claim, Window
 from gateway.passage import Passage
 from gateway.planted import planted, touches
-from gateway.quantities import Quantities, quantities
-from gateway.wording import acronyms, plain
-from gateway.words import content_words, denied, found_words, negations, polar_words, share_found
+from gateway.quantities import Quantities
+from gateway.wording import plain
+from gateway.words import content_words, found_words, share_found
 from radrag.sentences import sentences
 
 # One word in four may be the writer's own; a claim of three words or fewer must be found whole.
@@ -24,81 +24,6 @@ LEAST_KNOWN = 0.85
 _REPEATS = 0.85
 # Titles and headings may lend at most half of the words.
 LEAST_OWN = 0.5
-
-
-@dataclass(frozen=True)
-class Window:
-    """A piece [start, end) of a source's text, with what stands above it when it is a table row."""
-
-    start: int
-    end: int
-    text: str
-    header: str
-
-    @cached_property
-    def plain(self) -> str:
-        return plain(self.text)
-
-    @cached_property
-    def words(self) -> list[str]:
-        return [*content_words(self.header), *self.own_words]
-
-    @cached_property
-    def own_words(self) -> list[str]:
-        return content_words(self.plain)
-
-    @cached_property
-    def quantities(self) -> Quantities:
-        return quantities(self.plain)
-
-    @cached_property
-    def categories(self) -> Categories:
-        return categories(self.plain)
-
-    @cached_property
-    def values(self) -> list[Value]:
-        return bound(spread(self.header, self.plain) if self.header else self.plain)
-
-    @cached_property
-    def ranges(self) -> frozenset[tuple[str, str]]:
-        return ranges(self.plain)
-
-    @cached_property
-    def header_quantities(self) -> Quantities:
-        return quantities(self.header)
-
-    @cached_property
-    def negations(self) -> int:
-        return negations(self.plain)
-
-    @cached_property
-    def denied(self) -> list[frozenset[str]]:
-        return denied(self.plain)
-
-
-class Claim:
-    """What a sentence of the answer says, taken apart once."""
-
-    def __init__(self, text: str) -> None:
-        text = plain(text)
-        self.words = content_words(text)
-        self.names = content_words(" ".join(acronyms(text)))
-        self.quantities = quantities(text)
-        self.negations = negations(text)
-        self.denied = denied(text)
-        self.categories = categories(text)
-        self.values = bound(text)
-        self.ranges = ranges(text)
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether it has no number, no code and no negation."""
-        return not (self.quantities.numbers or self.quantities.codes or self.negations)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether it says nothing."""
-        return self.is_bare and not self.words
 
 
 class Support:
@@ -141,11 +66,13 @@ class Support:
         )
 
     def _is_about(self, window: Window, claim: Claim) -> bool:
+        wanted = claim.wanted
+        here = wanted.found(window.words)
         return (
-            share_found(polar_words(claim.words), window.words) == 1
-            and share_found(claim.words, window.words + self._above) >= LEAST_SHARE
+            claim.polar <= here
+            and wanted.share(here | wanted.found(self._above)) >= LEAST_SHARE
             # A title alone says nothing about a subject.
-            and (bool(claim.quantities.numbers) or share_found(claim.words, window.words) >= LEAST_OWN)
+            and (bool(claim.quantities.numbers) or wanted.share(here) >= LEAST_OWN)
         )
 
     def _known(self, claim: Claim) -> list[str]:

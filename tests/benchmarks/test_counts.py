@@ -10,17 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gateway.check import Checked, Checker
 from gateway.conflicts import conflicts
 from gateway.models import Model
 from gateway.replies import Replies
 from radrag import telemetry
 from radrag.assistant.v1.assistant_pb2 import PromptResponse
-from tests.gateway.fakes import PIPELINE, passage, question, saying
+from tests.gateway.fakes import PIPELINE, WORKERS, passage, question, saying
 from tests.retrieval.making import made
 from tests.retrieval.running import room
 
-PROMPT, SEARCH, TOKEN = 1150, 800, 88
+PROMPT, SEARCH, TOKEN = 700, 800, 65
 UNRELATED = 70  # three sources of a hundred sentences that hold no word of the question
+QUOTED, COMPARED = 100, 147  # a sentence quoted word for word; two sentences of two sources that disagree
 
 
 async def counted(work: Callable[[], Awaitable[Any]]) -> tuple[int, Any]:
@@ -81,6 +83,28 @@ async def test_sources_that_were_read_before_are_not_read_again() -> None:
     entered, found = await counted(unrelated)
     assert found == ()
     assert entered <= UNRELATED, entered
+
+
+async def test_sentences_that_were_compared_before_are_not_taken_apart_again() -> None:
+    sources = [passage("old", "The annual dose limit for workers is 50 mSv."), passage("workers", WORKERS)]
+
+    async def compared() -> object:
+        return conflicts("What is the annual dose limit for workers?", sources)
+
+    entered, found = await counted(compared)
+    assert len(found) == 1
+    assert entered <= COMPARED, entered
+
+
+async def test_of_a_quote_word_for_word_only_the_quote_is_looked_for() -> None:
+    checker = Checker([passage("workers", WORKERS)])
+
+    async def checked() -> Checked:
+        return checker.check("- “The annual dose limit for workers is 20 mSv.” [1]")
+
+    entered, found = await counted(checked)
+    assert found.verified
+    assert entered <= QUOTED, entered
 
 
 async def test_a_search_enters_few_functions(tmp_path: Path) -> None:

@@ -51,6 +51,9 @@ TRUE = [
     "The annual dose limit for workers is 20 mSv [1][2].",
 ]
 FALSE = {
+    "comparison before a quote": [
+        "≥ “The annual dose limit for workers is 20 mSv, averaged over five years.” [1]",
+    ],
     "wrong marker": [
         "The annual dose limit for workers is 20 mSv [2].",
         "- «Предел эффективной дозы для персонала составляет 20 мЗв в год.» [1]",
