@@ -65,8 +65,10 @@ class Models:
     scores: NumberCache
 
     async def embed(self, _: datasets.Document, parent: Parent) -> Vectors:
-        """A vector per child of the parent, [children, dimension]."""
+        """A vector per child of the parent, [children, dimension]; none where it is all noise."""
         text, spans = self.framed[parent.id]
+        if not spans:  # the embedder would take that for the whole text
+            return np.empty((0, 0), dtype=np.float32)
 
         async def compute() -> Vectors:
             return (await self.server.embed(self.embedder, text, "document", spans)).vectors

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,16 @@ import pytest
 from cli import evaluate, private_index
 from cli.distractors import distractors
 from cli.evaluate_calibrate import written
+from cli.evaluate_parts import Models
 from cli.exits import Exit
 from cli.private_index import PrivateIndex
 from cli.terminal import Terminal
+from evaluation.cache import NumberCache
 from evaluation.datasets import Document
 from evaluation.jsonl import DatasetError
 from evaluation.passages import Child, Hit, Parent
 from evaluation.retrieval import Indexed, Vectors
+from radrag.triton import ModelServer
 from retrieval.fusion import Rrf
 
 
@@ -68,6 +72,21 @@ LEGS = {
     "one": {"dense": [Hit("a", 0.9), Hit("b", 0.8)], "bm25": [Hit("a", 7.0)]},
     "two": {"dense": [Hit("c", 0.5)], "bm25": [Hit("c", 1.0)]},
 }
+
+
+async def test_a_parent_that_is_all_noise_is_neither_embedded_nor_indexed(tmp_path: Path) -> None:
+    noise = Parent("noise", "a", 0, 9, "[1] Smith", ())
+    numbers, nobody = NumberCache(tmp_path / "numbers", "models"), ModelServer("127.0.0.1:1", "embedder")
+    models = Models(nobody, "e", "r", {"noise": (noise.text, [])}, numbers, numbers)
+    one = indexed("a", "gadolinium contrast", [1, 0], "safety")
+    vectors = await models.embed(one.document, noise)
+    index = PrivateIndex(tmp_path / "index", each=2)
+    await index.add([replace(one, parents=[noise, *one.parents], vectors=[vectors, *one.vectors])])
+    found = await index.search("contrast", row([1, 0]))
+    assert [hit.child for hit in found["safety"]["dense"]] == ["child-a"]
+    await index.close()
+    await nobody.close()
+    numbers.close()
 
 
 def test_per_collection_gives_each_topic_its_share_and_global_does_not() -> None:
