@@ -37,7 +37,7 @@ _OPPOSITES = (
 _ADVICE = tuple(chain.from_iterable(_OPPOSITES))
 _YEAR = "calendar year"
 _UNITS = {unit.lower() for unit in UNITS}
-_KEPT = 256  # sources whose sentences are kept: 50 kB each, 130 once all of them were compared
+_KEPT = 256  # sources whose sentences are kept: 40 kB each, 130 once all of them were compared
 
 
 class Sentence:
