@@ -1,8 +1,9 @@
 """The embedded store: one qdrant-edge shard per collection, below one folder, in this process alone.
 
 What the engine leaves to us (0.9.0): it holds Python's lock while it writes, flushes, loads and optimizes, so
-those are kept short or left to the start; it scans exactly up to `SCANNED_KILOBYTES` of vectors and builds a
-graph above, on the next start; and on a full disk a write ends the process with SIGBUS, so we stop before.
+those are kept short or left to the start; it compares with each of up to `SCANNED_KILOBYTES` of vectors and
+builds a graph above, on the next start; and on a full disk a write ends the process with SIGBUS, so we stop
+before.
 """
 
 import asyncio
@@ -57,9 +58,13 @@ class EdgeStore:
         return self._folder / collection.generation / collection.topic
 
     def _open(self, collection: Collection) -> None:
+        path = self._path(collection)
         with failures("opened"):
-            dimension = edge_terms.dimension(self._path(collection))
-            shard = qdrant.EdgeShard.load(str(self._path(collection)), self._dense.config(dimension))
+            dimension = edge_terms.dimension(path)
+            shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension))
+            if self._dense.graph(dimension, shard.info().points_count):
+                shard.close()
+                shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, graph=True))
             shard.optimize()
         self._shards[collection] = shard
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from retrieval import edge_reading, edge_terms
 from retrieval.bm25 import SparseVector
 from retrieval.edge_store import EdgeStore
-from retrieval.edge_terms import Dense
+from retrieval.edge_terms import Dense, M, filter_of
 from retrieval.store import Among, Point
 from tests.retrieval.test_stores import HERE, POINTS, child
 
@@ -66,6 +66,31 @@ async def test_an_index_opened_in_another_shape_finds_the_nearest_with_their_own
     exact = {f"n{place}" for place in np.argsort(-cosines)[:NEAREST]}
     assert len(exact & {hit.passage_id for hit in hits}) >= NEAREST * least
     await store.close()
+
+
+def linked(folder: Path) -> int:
+    """Bytes of a graph's links."""
+    (links,) = folder.rglob("links*.bin")
+    return links.stat().st_size
+
+
+async def test_a_graph_is_built_only_where_there_are_too_many_points_to_compare_with_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrieval.edge_terms.COMPRESSED_KILOBYTES", 1)
+    await filled(tmp_path)
+    kilobytes = CHILDREN * DIMENSION * 4 // 1000
+    await EdgeStore(tmp_path, 0, Dense("int8", kilobytes + 1)).close()
+    assert linked(tmp_path) < CHILDREN * M
+    await EdgeStore(tmp_path, 0, Dense("int8", kilobytes - 1)).close()
+    assert linked(tmp_path) > CHILDREN * M
+
+
+def test_one_value_is_asked_for_without_a_set_of_points() -> None:
+    """Same points, but the engine gathers those of several values in a set: half of a compressed scan."""
+    one, several = (filter_of((Among("language", values),)) for values in (("en",), ("en", "ru")))
+    assert "MatchValue" in repr(one)
+    assert "MatchAny" in repr(several)
 
 
 async def test_what_a_hit_says_is_read_once_and_anew_when_its_point_is_written_again(
