@@ -20,6 +20,7 @@ from statistics import median
 from benchmarks import in_process
 from benchmarks.loops import loop, ms
 from benchmarks.record import record
+from benchmarks.stand import repository_of
 from benchmarks.variants import compared
 from cli import places
 from cli.process import Child
@@ -42,7 +43,8 @@ async def measured(port: int, rounds: int, variants: Path | None) -> dict[str, o
     texts = {length: _texts(length) for length in LENGTHS}
     figures: dict[str, object] = {}
     with tempfile.TemporaryDirectory() as home:
-        triton = TritonServer(Child("triton", Path(home)), MODELS, port)
+        own = repository_of(Path(home), MODELS)
+        triton = TritonServer(Child("triton", Path(home)), MODELS, port, repository=own)
         await triton.start(300)
         server = ModelServer(triton.grpc, "model server")
         try:

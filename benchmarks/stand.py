@@ -6,6 +6,7 @@ shipped. `peers`: its embedder alone, and nothing that reranks.
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -28,7 +29,9 @@ from radrag.settings import Settings
 from radrag.triton import ModelServer
 
 NULL = ("null_embedder", "null_reranker", "null_generator", "null_words")
-CPU = ("e5_small", "lexical_late_interaction", "extractive")
+RERANKER = "lexical_late_interaction"
+KEPT = re.compile(r'("recent_megabytes".*?string_value: ")\d+(")')
+CPU = ("e5_small", RERANKER, "extractive")
 MODELS = {"null": NULL, "cpu": CPU, "peers": ("e5_small", "null_reranker", "null_generator")}
 THRESHOLDS = '{"calibrated": true, "rerank": {"null_reranker": {"score": 0.5}}, "degraded": {}}'
 REPOSITORIES = (places.MODEL_REPOSITORY, places.ROOT / "tests" / "integration" / "models")
@@ -71,7 +74,7 @@ async def standing(
     `port` is Triton's gRPC port; the next twenty and those 100 and 200 above are used too.
     """
     models = MODELS[kind]
-    triton = TritonServer(Child("triton", home), models, port, repository=_repository(home, models))
+    triton = TritonServer(Child("triton", home), models, port, repository=repository_of(home, models))
     await triton.start(300)
     try:
         environ = {**_environ(kind, home, triton.grpc, port), **(more or {})}
@@ -184,10 +187,27 @@ def _thresholds(home: Path) -> dict[str, str]:
     return {"RADRAG_THRESHOLDS": str(path)}
 
 
-def _repository(home: Path, models: Sequence[str]) -> Path:
+def repository_of(home: Path, models: Sequence[str]) -> Path:
     """A repository of these models, wherever they lie."""
     folder = home / "models"
     folder.mkdir(parents=True, exist_ok=True)
     for model in models:
-        (folder / model).symlink_to(next(one / model for one in REPOSITORIES if (one / model).is_dir()))
+        found = next(one / model for one in REPOSITORIES if (one / model).is_dir())
+        if model == RERANKER:
+            _forgetful(found, folder / model)
+        else:
+            (folder / model).symlink_to(found)
     return folder
+
+
+def _forgetful(model: Path, place: Path) -> None:
+    """The reranker as it is for passages it has not read lately: made-up questions share theirs."""
+    place.mkdir()
+    for one in model.iterdir():
+        (place / one.name).symlink_to(one)
+    config = place / "config.pbtxt"
+    said, times = KEPT.subn("\\g<1>0\\2", config.read_text(encoding="utf-8"))
+    if times != 1:
+        raise RuntimeError(f"{model} does not say how much it keeps")
+    config.unlink()
+    config.write_text(said, encoding="utf-8")

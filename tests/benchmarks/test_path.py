@@ -11,6 +11,7 @@ from benchmarks import kept, path, stand, streams
 from benchmarks.loops import Load
 from benchmarks.relaying import relays
 from benchmarks.stand import Stand
+from cli import places
 from gateway.__main__ import running
 from radrag import serving
 from radrag.retrieval.v1 import retrieval_pb2_grpc
@@ -105,3 +106,13 @@ async def test_a_relayed_stream_ends_when_the_generator_has_ended(here: tuple[St
         run = await streams._run(addresses["path"], "path", 2, made.pids, path._questions(1)[0])
     assert run.tokens > 2
     assert run.frames == run.tokens
+
+
+def test_the_reranker_of_a_benchmark_remembers_no_passage(tmp_path: Path) -> None:
+    folder = stand.repository_of(tmp_path, stand.CPU) / stand.RERANKER
+    config = (folder / "config.pbtxt").read_text(encoding="utf-8")
+    assert '"recent_megabytes" value: { string_value: "0" }' in config
+    assert '"recent_megabytes" value: { string_value: "0" }' not in (
+        places.MODEL_REPOSITORY / stand.RERANKER / "config.pbtxt"
+    ).read_text(encoding="utf-8")
+    assert (folder / "1" / "model.py").is_file()
