@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from radrag.sqlite import write_ahead
+
 Numbers = NDArray[np.float32]
 
 
@@ -19,7 +21,7 @@ class NumberCache:
         name = hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
         self._database = sqlite3.connect(folder / f"{name}.sqlite", timeout=60)
         # A power cut may cost the last numbers, never the file; so no write waits for the disk.
-        self._database.execute("PRAGMA journal_mode = WAL")
+        write_ahead(self._database)
         self._database.execute("PRAGMA synchronous = NORMAL")
         self._database.execute(
             "CREATE TABLE IF NOT EXISTS numbers (key BLOB PRIMARY KEY, width INT, data BLOB)"

@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from radrag.errors import FailedPrecondition, InvalidArgument, Unavailable
+from radrag.sqlite import write_ahead
 from retrieval import chores, generations
 from retrieval.chores import Chore
 from retrieval.completion import to_the_end
@@ -132,7 +133,8 @@ def _engine(url: str) -> Engine:
 
 def _sync_every_commit(connection: object, _record: object) -> None:
     cursor = connection.cursor()  # type: ignore[attr-defined]  # the driver's connection
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
+    write_ahead(cursor, seconds=5)
+    for pragma in ("synchronous=FULL", "busy_timeout=5000"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

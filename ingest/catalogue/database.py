@@ -19,13 +19,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from radrag.errors import Unavailable
+from radrag.sqlite import write_ahead
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 MIGRATIONS = Path(__file__).parents[1] / "migrations"
 LOCK = 0x7261647261  # of PostgreSQL: one process migrates at a time
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000")
+PRAGMAS = ("synchronous=FULL", "busy_timeout=30000")
 READS = "radrag_reads"
 
 
@@ -71,6 +72,7 @@ def engine_of(url: str) -> Engine:
 def _settled(connection: object, _record: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # type: ignore[attr-defined]  # the driver's; `_begun` begins
     cursor = connection.cursor()  # type: ignore[attr-defined]
+    write_ahead(cursor)
     for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
