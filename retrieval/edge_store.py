@@ -1,9 +1,9 @@
 """The embedded store: one qdrant-edge shard per collection, below one folder, in this process alone.
 
-What the engine leaves to us (0.9.0): it holds Python's lock while it writes, flushes, loads and optimizes, so
-those are kept short or left to the start; it compares with each of up to `SCANNED_KILOBYTES` of vectors and
-builds a graph above, on the next start; and on a full disk a write ends the process with SIGBUS, so we stop
-before.
+What the engine leaves to us (0.9.0): it holds Python's lock while it searches, writes, flushes, loads and
+optimizes, so a process searches on one core, and all else is kept short or left to the start; it compares
+with each of up to `SCANNED_KILOBYTES` of vectors and builds a graph above, on the next start; and on a full
+disk a write ends the process with SIGBUS, so we stop before.
 """
 
 import asyncio
