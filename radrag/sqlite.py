@@ -13,6 +13,7 @@ class Executes(Protocol):
 
 
 PAUSE = 0.01  # seconds
+PRIMARY = 0xFF  # of an error's code; above it SQLite says which kind of busy it is
 
 
 def write_ahead(database: Executes, seconds: float = 30.0) -> None:
@@ -27,6 +28,6 @@ def write_ahead(database: Executes, seconds: float = 30.0) -> None:
             database.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+            if error.sqlite_errorcode & PRIMARY != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
                 raise
             time.sleep(PAUSE)

@@ -66,7 +66,7 @@ class Dense:
             sparse_vectors={"bm25": qdrant.EdgeSparseVectorParams()},
             hnsw_config=qdrant.HnswIndexConfig(links, EF_CONSTRUCT, self.scanned),
             quantization_config=self._compressed(),
-            max_search_threads=1,  # collections are asked side by side; more threads cost more than they save
+            max_search_threads=1,  # as the engine holds Python's lock, more take CPU and save no time
             optimizers=qdrant.EdgeOptimizersConfig(
                 indexing_threshold=COMPRESSED_KILOBYTES if self.compressed else self.scanned,
                 deleted_threshold=0.5,

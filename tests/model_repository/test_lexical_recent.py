@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from e5_encoder import Encoder, Floats
 from late_interaction import LateInteraction
 from recent import Recent
@@ -48,6 +49,11 @@ def test_what_is_larger_than_the_limit_is_returned_and_not_kept() -> None:
     reads, recent = Reads(), Recent(0)
     assert [recent.states(["a"], reads)["a"].shape for _ in range(2)] == [(1, 250)] * 2
     assert reads.asked == [["a"], ["a"]]
+
+
+def test_fewer_than_none_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="recent_megabytes is -1"):
+        Recent(-1)
 
 
 def test_scores_are_the_same_from_what_was_kept(encoder: Encoder) -> None:

@@ -50,3 +50,17 @@ def test_what_is_no_lock_is_not_waited_for(tmp_path: Path) -> None:
         pytest.raises(sqlite3.DatabaseError, match="not a database"),
     ):
         write_ahead(connection)
+
+
+def test_whoever_meets_another_that_mends_the_log_after_a_crash_waits_too() -> None:
+    refused = sqlite3.OperationalError("database is locked")
+    refused.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+    answers: list[sqlite3.OperationalError | None] = [refused, refused, None]
+
+    class Mended:
+        def execute(self, statement: str, /) -> None:
+            if answer := answers.pop(0):
+                raise answer
+
+    write_ahead(Mended())
+    assert not answers

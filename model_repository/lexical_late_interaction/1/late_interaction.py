@@ -59,11 +59,8 @@ class LateInteraction:
 
         megabytes: of the token states of recent windows that are kept.
         """
-        reader, judgement = (
-            Reader.load(folder, encoder_folder, threads),
-            Judgement.load(folder / "weights.json"),
-        )
-        return cls(reader, judgement, recent=Recent(megabytes))
+        judgement = Judgement.load(folder / "weights.json")
+        return cls(Reader.load(folder, encoder_folder, threads), judgement, recent=Recent(megabytes))
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
         """One result per (question, passage), in order; a result does not depend on the other pairs."""
@@ -89,7 +86,7 @@ class LateInteraction:
         return rows
 
     def _windows(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """Each text read once. In one call, so that the encoder can group those of one length."""
+        """Each text read once, those read lately not again. In one call: texts of one length are grouped."""
         return self._recent.states(
             texts, lambda distinct: [read.states for read in self._reader.passages(distinct)]
         )

@@ -14,6 +14,8 @@ class Recent:
     """For one thread at a time. megabytes: of states kept, 0 keeps none; the longest unused go first."""
 
     def __init__(self, megabytes: int = 0) -> None:
+        if megabytes < 0:
+            raise ValueError(f"recent_megabytes is {megabytes}: it must be 0 or more")
         self._limit, self._held = megabytes * 1_000_000, 0
         self._states: OrderedDict[bytes, Floats] = OrderedDict()
 
