@@ -4,20 +4,21 @@ import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks import corpus
-from benchmarks.corpus import LANGUAGES, SHARES, TOPICS, Made, Space, Vectors
+from benchmarks.corpus import LANGUAGES, TOPICS, Made, Space
+from benchmarks.exact import Exact, Leg
 from retrieval.bm25 import Bm25
 from retrieval.document import edition
 from retrieval.edge_store import EdgeStore
 from retrieval.fingerprint import Fingerprint, QueryEmbedder
-from retrieval.frequencies import Frequencies, count, total
+from retrieval.frequencies import Frequencies, total
+from retrieval.frequencies import count as frequencies_of
 from retrieval.points import child_point, parent_point
 from retrieval.snapshot import Generation, Version
 from retrieval.store import Collection, Point
@@ -25,6 +26,7 @@ from retrieval.store import Collection, Point
 GENERATION, NEAREST = "g1", 15
 MADE = ("made", "0" * 64)  # the embedder that there is none of: name, hash
 POINTS_AT_ONCE = 2000
+SECURED = 10  # so many times that, then the store's log is let go
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Asked:
 
     text: str
     vector: Sequence[float]
-    nearest: Mapping[tuple[str, str, str], frozenset[str]]
+    nearest: Mapping[Leg, frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -46,59 +48,70 @@ class Kept:
 
 
 async def made(folder: Path, children: int, dimension: int, questions: int) -> float:
-    """Writes store, generation and questions below `folder`; the seconds that the store's writes took."""
-    store, builder = EdgeStore(folder / "edge"), Builder()
-    seconds = 0.0
+    """Writes store, generation and questions below `folder`; the seconds that the store's writes took.
+
+    At no time are all vectors in memory.
+    """
+    store, builder = EdgeStore(folder / "edge"), Builder(Exact(folder / "vectors.f32", dimension))
     for topic in TOPICS:
         await store.create(Collection(GENERATION, topic), dimension)
-    documents = corpus.documents(children, dimension)
+    seconds = await _written(store, builder, corpus.documents(children, dimension))
+    asked = builder.asked(questions, children, dimension)
+    kept = Kept(builder.generation(dimension), asked, builder.exact.seen())
+    builder.exact.close()
+    (folder / "kept.pickle").write_bytes(pickle.dumps(kept))
+    return seconds
+
+
+async def _written(store: EdgeStore, builder: "Builder", documents: Iterator[Made]) -> float:
+    """Writes the documents and closes the store; the seconds of the store alone."""
+    seconds, parts = 0.0, count(1)
     while some := list(islice(documents, POINTS_AT_ONCE // 40)):
-        points = builder.points(some)
+        points, part = builder.points(some), next(parts)
         began = perf_counter()
         for topic, own in points.items():
             await store.write(Collection(GENERATION, topic), own)
+            if part % SECURED == 0:
+                await store.secure(Collection(GENERATION, topic))
         seconds += perf_counter() - began
     began = perf_counter()
     await store.point_to(GENERATION, TOPICS)
     await store.close()
-    seconds += perf_counter() - began
-    kept = Kept(builder.generation(dimension), builder.asked(questions, children, dimension), builder.seen())
-    (folder / "kept.pickle").write_bytes(pickle.dumps(kept))
-    return seconds
+    return seconds + perf_counter() - began
 
 
 class Builder:
     """Turns made-up documents into points, and remembers what is needed to ask about them."""
 
-    def __init__(self) -> None:
+    def __init__(self, exact: Exact) -> None:
+        self.exact = exact
         self._bm25 = Bm25()
         self._words = cache(self._bm25.document)  # the same texts come again and again
         self._versions: dict[str, Version] = {}
-        self._frequencies: list[Frequencies] = []
-        self._held: list[tuple[str, str, frozenset[str], list[str], Vectors]] = []
+        self._frequencies = Frequencies()
 
     def points(self, documents: Sequence[Made]) -> dict[str, list[Point]]:
         """The points of some documents by topic."""
         found: dict[str, list[Point]] = {}
         for one in documents:
             found.setdefault(one.document.topic, []).extend(self._points(one))
+            self._remember(one)
+        words = [self._words(child.text) for one in documents for child in one.children]
+        self._frequencies = total([self._frequencies, frequencies_of(words)])
         return found
 
     def _points(self, one: Made) -> Iterator[Point]:
-        document, own = one.document, edition(one.document, len(one.parents), len(one.children))
-        words = [self._words(child.text) for child in one.children]
-        self._frequencies.append(count(words))
-        self._versions[own] = Version(
-            own, document, True, len(one.parents), len(one.children), Frequencies(), 1
-        )
-        vectors = np.asarray([child.vector for child in one.children], np.float32)
-        ids = [child.child_id for child in one.children]
-        self._held.append(
-            (document.topic, document.language, frozenset(document.access_labels), ids, vectors)
-        )
+        document, own = one.document, _edition(one)
         yield from (parent_point(document, own, parent) for parent in one.parents)
-        for child, sparse in zip(one.children, words, strict=True):
-            yield child_point(document, own, child, sparse)
+        for child in one.children:
+            yield child_point(document, own, child, self._words(child.text))
+
+    def _remember(self, one: Made) -> None:
+        document, own, children = one.document, _edition(one), one.children
+        self._versions[own] = Version(own, document, True, len(one.parents), len(children), Frequencies(), 1)
+        vectors = np.asarray([child.vector for child in children], np.float32)
+        ids = [child.child_id for child in children]
+        self.exact.add(document.topic, document.language, document.access_labels, ids, vectors)
 
     def generation(self, dimension: int) -> Generation:
         """The generation with all documents in force."""
@@ -106,47 +119,26 @@ class Builder:
             QueryEmbedder(*MADE, dimension), True, "chunk", "", "", "0" * 64, "made", 1800, 512, 900
         )
         return Generation(
-            GENERATION, made_by, self._bm25.sha256, self._versions, total(self._frequencies),
+            GENERATION, made_by, self._bm25.sha256, self._versions, self._frequencies,
             frozenset(TOPICS), frozenset(LANGUAGES),
         )  # fmt: skip
-
-    def seen(self) -> dict[str, int]:
-        """How many children each label shows."""
-        shown: dict[str, int] = {}
-        for _, _, labels, ids, _ in self._held:
-            for label in labels:
-                shown[label] = shown.get(label, 0) + len(ids)
-        return shown
 
     def asked(self, questions: int, children: int, dimension: int) -> list[Asked]:
         """Questions near children drawn at random, with what exact search finds."""
         draw = np.random.default_rng(11)
-        rows = [self._held[place] for place in draw.integers(0, len(self._held), questions)]
-        points = np.stack([vectors[draw.integers(0, len(vectors))] for *_, vectors in rows])
-        asked = Space(children, dimension).near(points)
-        nearest = [dict[tuple[str, str, str], frozenset[str]]() for _ in asked]
-        for leg, ids, vectors in self._legs():
-            for found, best in zip(nearest, _exact(asked, vectors), strict=True):
-                found[leg] = frozenset(ids[place] for place in best)
+        places = draw.integers(0, len(self.exact.documents), questions)
+        rows = [rows[draw.integers(0, len(rows))] for rows in map(self.exact.documents.__getitem__, places)]
+        asked = Space(children, dimension).near(self.exact.vectors()[rows])
+        nearest = [dict[Leg, frozenset[str]]() for _ in asked]
+        for leg, best in self.exact.legs(asked, NEAREST):
+            for own, ids in zip(nearest, best, strict=True):
+                own[leg] = ids
         texts = corpus.questions("en", questions)
         return [
             Asked(text, vector.tolist(), found)
             for text, vector, found in zip(texts, asked, nearest, strict=True)
         ]
 
-    def _legs(self) -> Iterator[tuple[tuple[str, str, str], list[str], Vectors]]:
-        for label in ("public", *SHARES):
-            for topic in TOPICS:
-                for language in LANGUAGES:
-                    held = [one for one in self._held if one[:2] == (topic, language) and label in one[2]]
-                    ids = [each for one in held for each in one[3]]
-                    if ids:
-                        yield (label, topic, language), ids, np.concatenate([one[4] for one in held])
 
-
-def _exact(asked: Vectors, vectors: Vectors) -> NDArray[np.int64]:
-    """The places of the nearest vectors for each question."""
-    cosines = asked @ vectors.T
-    wanted = min(NEAREST, cosines.shape[1])
-    best: NDArray[np.int64] = np.argpartition(-cosines, wanted - 1, axis=1)[:, :wanted]
-    return best
+def _edition(one: Made) -> str:
+    return edition(one.document, len(one.parents), len(one.children))

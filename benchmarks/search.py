@@ -3,7 +3,8 @@
 Run: make bench-search. An index of made-up children (benchmarks/corpus.py says how they are made) in 7
 collections is written once per size and dimension; each shape then opens a copy of it in a process of its
 own, where it builds what it needs, answers the same questions by the real searcher, and is compared with
-exact search by numpy.
+exact search by numpy. A row is kept when it is measured, beside those of earlier runs: with --missing a run
+that was cut off goes on, with --keep it finds its index again. A million children of 1,536 need 30 GB there.
 """
 
 import argparse
@@ -16,37 +17,59 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
+from typing import TypeAlias
 
 import uvloop
 
 from benchmarks.index_made import made
-from benchmarks.record import record
+from benchmarks.record import commit, machine, record
 from benchmarks.searching import SHAPES, measured
 from cli import places
 
 RESULT = places.ROOT / "benchmarks" / "results" / "search.json"
-COLUMNS = ("p50_ms", "p95_ms", "recall_at_15", "cpu_ms", "own_mb", "mapped_mb", "open_s")
+COLUMNS = (
+    "p50_ms", "p95_ms", "recall_at_15", "cpu_ms", "cpu_p95_ms", "own_mb", "mapped_mb", "open_s", "load",
+)  # fmt: skip
+Row: TypeAlias = Mapping[str, object]
 
 
-def rows(asked: argparse.Namespace) -> dict[str, Mapping[str, object]]:
+def rows(asked: argparse.Namespace) -> dict[str, Row]:
     """Every shape at every size; each in its own process, so that memory is its own."""
-    found: dict[str, Mapping[str, object]] = {}
-    for dimension in asked.dimensions:
-        for children in asked.children:
-            with _room(asked.keep, f"{children}x{dimension}") as folder:
-                written = _written(folder, children, dimension, asked.questions)
-                print(f"{children} children of {dimension}: written in {written:.0f} s", flush=True)
-                for shape in asked.shapes:
-                    name = f"{children} x {dimension}, {shape}"
-                    found[name] = {"written_s": round(written, 1), **_apart(folder, shape)}
-                    print(name, json.dumps(found[name]), flush=True)
-                    _record(found)  # what comes next takes minutes
+    found = measured_before() if asked.missing else {}
+    for dimension, children in product(asked.dimensions, asked.children):
+        size = f"{children} x {dimension}"
+        shapes = [shape for shape in asked.shapes if f"{size}, {shape}" not in found]
+        if not shapes:
+            continue
+        with _room(asked.keep, f"{children}x{dimension}") as folder:
+            written = _written(folder, children, dimension, asked.questions)
+            print(f"{children} children of {dimension}: written in {written:.0f} s", flush=True)
+            for shape in shapes:
+                row = {"written_s": round(written, 1), **_apart(folder, shape), **_told()}
+                found[f"{size}, {shape}"] = row
+                print(f"{size}, {shape}", json.dumps(row), flush=True)
+                _record({f"{size}, {shape}": row})  # what comes next takes minutes
     return found
 
 
-def _record(found: Mapping[str, Mapping[str, object]]) -> None:
-    record(RESULT, {"rows": found, "server": os.environ.get("RADRAG_TEST_QDRANT_URL", "not measured")})
+def measured_before() -> dict[str, Row]:
+    """The rows that are kept."""
+    if not RESULT.exists():
+        return {}
+    kept: dict[str, Row] = json.loads(RESULT.read_text(encoding="utf-8"))["rows"]
+    return kept
+
+
+def _told() -> dict[str, object]:
+    """What a row may differ in from the others of its file."""
+    return {"commit": commit(), "load": machine()["load"]}
+
+
+def _record(found: Mapping[str, Row]) -> None:
+    server = os.environ.get("RADRAG_TEST_QDRANT_URL", "not measured")
+    record(RESULT, {"rows": {**measured_before(), **found}, "server": server})
 
 
 @contextmanager
@@ -64,31 +87,33 @@ def _written(folder: Path, children: int, dimension: int, questions: int) -> flo
     """Writes the index, unless it was kept; the seconds that took."""
     took = folder / "written.txt"
     if not took.exists():
+        shutil.rmtree(folder / "edge", ignore_errors=True)  # of a run that was cut off
         seconds = asyncio.run(made(folder, children, dimension, questions))
         took.write_text(str(seconds), encoding="ascii")
     return float(took.read_text(encoding="ascii"))
 
 
-def _apart(folder: Path, shape: str) -> Mapping[str, object]:
+def _apart(folder: Path, shape: str) -> Row:
     """One shape, measured by a process of its own on a copy of the index."""
     copy = folder / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(folder / "edge", copy)
     try:
         line = [sys.executable, "-m", "benchmarks.search", "--measure", str(folder), "--shapes", shape]
         done = subprocess.run(line, cwd=places.ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(done.stderr)
-        figures: Mapping[str, object] = json.loads(done.stdout.splitlines()[-1])
+        figures: Row = json.loads(done.stdout.splitlines()[-1])
         return figures
     finally:
         shutil.rmtree(copy)
 
 
-def table(found: Mapping[str, Mapping[str, object]]) -> str:
+def table(found: Mapping[str, Row]) -> str:
     """Markdown: a row per size and shape, then the filters."""
     lines = [f"| index | {' | '.join(COLUMNS)} | server |", "|---" * (len(COLUMNS) + 2) + "|"]
     for name, one in found.items():
-        lines.append(f"| {name} | {' | '.join(str(one[key]) for key in COLUMNS)} | {one['server']} |")
+        lines.append(f"| {name} | {' | '.join(str(one.get(key, '')) for key in COLUMNS)} | {one['server']} |")
     lines += [
         "",
         "| index | filter | children | p50_ms | p95_ms | recall_at_15 |",
@@ -99,12 +124,12 @@ def table(found: Mapping[str, Mapping[str, object]]) -> str:
     return "\n".join(lines)
 
 
-def _filters(one: Mapping[str, object]) -> Iterable[Mapping[str, object]]:
+def _filters(one: Row) -> Iterable[Row]:
     filters = one["filters"]
     return filters if isinstance(filters, list) else ()
 
 
-def _cells(one: Mapping[str, object]) -> str:
+def _cells(one: Row) -> str:
     return " | ".join(str(one[key]) for key in ("filter", "children", "p50_ms", "p95_ms", "recall_at_15"))
 
 
@@ -118,6 +143,7 @@ def main() -> None:
     )
     given.add_argument("--questions", type=int, default=100)
     given.add_argument("--keep", type=Path, default=None, help="where to leave the indexes for another run")
+    given.add_argument("--missing", action="store_true", help="measure only what the kept results lack")
     given.add_argument("--measure", type=Path, default=None, help=argparse.SUPPRESS)
     asked = given.parse_args()
     if asked.measure:

@@ -1,5 +1,7 @@
 """A small index is written, opened in two shapes, asked, and compared with exact search."""
 
+from argparse import Namespace
+from asyncio import to_thread
 from pathlib import Path
 from shutil import copytree, rmtree
 from typing import Any
@@ -38,3 +40,47 @@ def test_an_index_that_was_kept_is_not_written_again(tmp_path: Path) -> None:
     with search._room(None, "60x32") as elsewhere:
         assert not (elsewhere / "written.txt").exists()
     assert not elsewhere.exists()
+
+
+def _asked(**changes: object) -> Namespace:
+    asked = {"children": [60], "dimensions": [32], "shapes": ["scan", "int8"], "questions": 2, "keep": None}
+    return Namespace(**{**asked, "missing": False, **changes})
+
+
+@pytest.fixture
+def measured_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The shapes that are measured from now on, and the results of an earlier run beside which they go."""
+    measured: list[str] = []
+
+    def apart(folder: Path, shape: str) -> search.Row:
+        measured.append(shape)
+        return {"cpu_ms": 2.0}
+
+    monkeypatch.setattr(search, "RESULT", tmp_path / "search.json")
+    monkeypatch.setattr(search, "_written", lambda *_: 1.0)
+    monkeypatch.setattr(search, "_apart", apart)
+    search._record({"60 x 32, scan": {"cpu_ms": 1.0}, "9 x 9, scan": {"cpu_ms": 3.0}})
+    return measured
+
+
+def test_a_row_goes_beside_those_of_other_runs_and_in_place_of_its_own(measured_rows: list[str]) -> None:
+    search.rows(_asked())
+    assert measured_rows == ["scan", "int8"]
+    kept = {name: row["cpu_ms"] for name, row in search.measured_before().items()}
+    assert kept == {"60 x 32, scan": 2.0, "60 x 32, int8": 2.0, "9 x 9, scan": 3.0}
+
+
+def test_a_run_that_was_cut_off_measures_only_what_is_missing(measured_rows: list[str]) -> None:
+    search.rows(_asked(missing=True))
+    assert measured_rows == ["int8"]
+    assert search.measured_before()["60 x 32, scan"]["cpu_ms"] == 1.0
+    search.rows(_asked(missing=True))
+    assert measured_rows == ["int8"]
+
+
+async def test_what_a_cut_off_run_left_of_an_index_is_written_anew(tmp_path: Path) -> None:
+    (tmp_path / "edge" / "g1").mkdir(parents=True)
+    (tmp_path / "edge" / "g1" / "half").touch()
+    await to_thread(search._written, tmp_path, 60, 8, 1)
+    assert not (tmp_path / "edge" / "g1" / "half").exists()
+    assert not (tmp_path / "vectors.f32").exists()
