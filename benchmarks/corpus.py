@@ -10,6 +10,7 @@ import re
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ LATENT, CLUSTER = 64, 50
 WITHIN, BLUR = 0.7, 0.02  # spread in a cluster, centres having 1; noise of every dimension
 ASKED = 0.3  # how far a question lies from the child that it asks for
 CHILDREN_OF_PARENT, PARENTS_OF_DOCUMENT = 3, 10
+DRAWN_AT_ONCE = 100  # documents; one by one their vectors would be dearer than writing them
 SENTENCES_OF_CHILD = 9  # about 1,000 characters, as the chunker makes them
 TEXTS = 2500  # that differ, in each language; stemming 100,000 would take longer than all searches
 
@@ -68,11 +70,11 @@ class Space:
 def documents(children: int, dimension: int, seed: int = 7) -> Iterator[Made]:
     """Documents of together `children` children, topics and languages in turn."""
     space, said = Space(children, dimension, seed), Texts(seed)
-    number, left = 0, children
-    while left:
-        count = min(left, CHILDREN_OF_PARENT * PARENTS_OF_DOCUMENT)
-        yield made(number, space.points(count), said)
-        number, left = number + 1, left - count
+    each, number = CHILDREN_OF_PARENT * PARENTS_OF_DOCUMENT, count()
+    for drawn in range(0, children, each * DRAWN_AT_ONCE):
+        points = space.points(min(each * DRAWN_AT_ONCE, children - drawn))
+        for first in range(0, len(points), each):
+            yield made(next(number), points[first : first + each], said)
 
 
 def made(number: int, vectors: Vectors, said: "Texts") -> Made:
@@ -161,7 +163,8 @@ def _children(document: Document, parent: Parent, texts: Sequence[str], vectors:
 
 
 def _id(document: Document, level: str, start: int) -> str:
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{document.document_id}/{level}/{start}"))
+    place = f"{document.document_id}/{level}/{start}".encode()
+    return str(uuid.UUID(bytes=hashlib.blake2b(place, digest_size=16).digest()))
 
 
 def _unit(rows: NDArray[np.float64] | Vectors) -> Vectors:
