@@ -9,7 +9,7 @@ from time import perf_counter
 from cli import places
 from evaluation import scans
 from ingest.chunk import ChunkLimits, chunk
-from ingest.clean import cleaned
+from ingest.clean import clean, cleaned
 from ingest.document import Metadata, Parsed
 from ingest.identity import document_of
 from ingest.load import Source, load
@@ -55,7 +55,8 @@ async def _rate(parse: Parse, files: Sequence[Source], seconds: float, at_once: 
     async def taker() -> None:
         nonlocal pages
         while next(left, None) is not None or perf_counter() - began < seconds:
-            pages += pages_of(cleaned(await parse(next(waiting))))
+            read = await clean(await parse(next(waiting)))
+            pages += pages_of(read)  # nothing awaited in it: what others add meanwhile would be lost
 
     await asyncio.gather(*(taker() for _ in range(at_once)))
     return pages / (perf_counter() - began)

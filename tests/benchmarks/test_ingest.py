@@ -11,6 +11,7 @@ from benchmarks import in_process, ingest, routes
 from benchmarks.ingest import Busy, write
 from benchmarks.routes import pages_of
 from ingest.document import Document, Metadata, PageRecord, Parsed
+from ingest.load import Source
 from ingest.passage import Parent
 from radrag.triton import Vectors
 
@@ -66,6 +67,20 @@ def test_every_window_is_embedded_by_one_process_as_triton_would(tmp_path: Path)
         2,
         384,
     )
+
+
+async def test_every_page_counts_however_many_files_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(routes, "perf_counter", lambda: clock[0])
+
+    async def parse(source: Source) -> Parsed:
+        await asyncio.sleep(0)  # the others begin theirs
+        clock[0] += 1.0
+        return Parsed("Doses are low.\n", "", "markdown")
+
+    for at_once in (1, 2, 5):
+        clock[0] = 0.0
+        assert await routes._rate(parse, [Source("a.md", "markdown", b"")] * 4, 0.0, at_once) == 1.0
 
 
 def test_what_a_long_document_costs_is_told_by_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
