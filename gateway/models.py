@@ -98,7 +98,7 @@ class Embedder:
             raise ModelUnavailable("embedder") from None
         if embedding.truncated:
             telemetry.TRUNCATIONS.labels(model).inc()
-        values = tuple(float(value) for value in embedding.vectors[0])
+        values = tuple(embedding.vectors[0].tolist())
         if not all(map(math.isfinite, values)) or len(values) != (index.dimension or len(values)):
             log.error("the embedder's vector has %d values, or some are no numbers", len(values))
             raise ModelUnavailable("embedder")

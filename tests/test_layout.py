@@ -21,7 +21,7 @@ ONLY_HERE: dict[str, str | tuple[str, ...]] = {
     "opentelemetry": "radrag/telemetry/",
     "prometheus_client": "radrag/telemetry/",
     "structlog": "radrag/telemetry/",
-    "tritonclient": "radrag/triton.py",
+    "tritonclient": "radrag/triton/",
     "qdrant_client": ("retrieval/server_", "benchmarks/peer_"),  # and who is measured beside us
     "qdrant_edge": "retrieval/edge_",  # the store, and its terms
     "docling": "ingest/docling/",  # a folder

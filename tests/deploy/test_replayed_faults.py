@@ -11,7 +11,6 @@ from pathlib import Path
 import grpc
 import pytest
 from prometheus_client import REGISTRY
-from tritonclient.utils import InferenceServerException
 
 from gateway.counts import WATCH
 from gateway.pipeline import Pipeline
@@ -25,7 +24,7 @@ from tests.gateway.fakes import down, rerank
 # Says how busy the machine of the test is, not what the fault does.
 MACHINES = "radrag_event_loop_lag"
 A_MINUTE = 30  # questions of each kind
-FULL = InferenceServerException("[StatusCode.UNAVAILABLE] Exceeds maximum queue size", "UNAVAILABLE")
+FULL = ("StatusCode.UNAVAILABLE", "Exceeds maximum queue size")
 
 
 async def slow(asked: str, passages: Sequence[str]) -> list[Score]:
@@ -37,7 +36,7 @@ async def refused(asked: str, passages: Sequence[str]) -> list[Score]:
     """As when Triton's queue is full: its own words, taken by the code that takes them."""
     server = ModelServer("127.0.0.1:1", "reranker")
     try:
-        raise server._translated(FULL)
+        raise server._failed(*FULL)
     finally:
         await server.close()
 

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import AsyncIterator, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from tritonclient.grpc import service_pb2
 
 from gateway.index import CurrentIndex, Index
 from gateway.models import Embedder, Generator, Reranker, Weights
@@ -164,14 +165,13 @@ async def test_a_vector_with_no_numbers_or_another_dimension_is_a_missing_embedd
     assert (await embedder.embed("a")).values == pytest.approx((0.6, 0.8))  # nothing of it was kept
 
 
-class Replying:
+def replying(outputs: dict[str, np.typing.NDArray[np.float32]]) -> Any:
     """An inference reply with these outputs."""
-
-    def __init__(self, **outputs: np.typing.NDArray[np.generic]) -> None:
-        self._outputs = outputs
-
-    def as_numpy(self, name: str) -> np.typing.NDArray[np.generic] | None:
-        return self._outputs.get(name)
+    said = service_pb2.ModelInferResponse()
+    for name, values in outputs.items():
+        said.outputs.add(name=name, datatype="FP32", shape=values.shape)
+        said.raw_output_contents.append(values.tobytes())
+    return said
 
 
 def of(*shape: int) -> np.typing.NDArray[np.float32]:
@@ -191,14 +191,14 @@ SCORED = {"SCORE": of(2, 1), "TRUNCATED": of(2, 1)}
     ],
 )  # fmt: skip
 async def test_a_reply_of_another_form_is_a_missing_model_and_not_our_fault(
-    outputs: dict[str, np.typing.NDArray[np.generic]], monkeypatch: pytest.MonkeyPatch
+    outputs: dict[str, np.typing.NDArray[np.float32]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = ModelServer("127.0.0.1:1", "reranker")
 
-    async def infer(*args: object, **kwargs: object) -> Replying:
-        return Replying(**outputs)
+    async def infer(*args: object, **kwargs: object) -> Any:
+        return replying(outputs)
 
-    monkeypatch.setattr(server._client, "infer", infer)
+    monkeypatch.setattr(server._stub, "ModelInfer", infer)
     with pytest.raises(ModelUnavailable, match="reranker"):
         await (server.rerank("m", "q", ["a", "b"]) if "SCORE" in outputs else server.embed("m", "a", "query"))
     await server.close()

@@ -22,7 +22,7 @@ from cli.model_environment import MODEL_REPOSITORY
 from gateway.prompt import RULES
 from gateway.templates import TEMPLATES
 from radrag.settings import Settings
-from radrag.triton import _generation
+from radrag.triton.tensors import generation
 
 FOLDER = MODEL_REPOSITORY / "qwen3_30b_a3b"
 ENGINE = json.loads((FOLDER / "1" / "model.json").read_text(encoding="utf-8"))
@@ -142,7 +142,7 @@ def test_on_a_bad_manifest_it_does_not_start_and_names_the_file(
 
 
 def test_what_the_gateway_sends_are_tensors_the_backend_has() -> None:
-    assert {tensor.name() for tensor in _generation("prompt", {})} <= INPUTS
+    assert {tensor.name for tensor in generation("qwen3_30b_a3b", "prompt", {}).inputs} <= INPUTS
 
 
 @pytest.mark.parametrize("name", ["gguf", "extractive"])
