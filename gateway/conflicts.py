@@ -111,7 +111,7 @@ def among(notices: Sequence[Notice], sources: int) -> tuple[Notice, ...]:
 
 def _statements(passage: Passage, asked: Wanted) -> list[Statement]:
     """The sentences that hold enough of the question; of very many, those that hold most of it."""
-    above = tuple(content_words(f"{passage.document.title} {' '.join(passage.heading_path)}"))
+    above = _above(passage.document.title, passage.heading_path)
     over, held = asked.found(above), list[tuple[float, Sentence]]()
     for one in _sentences(passage.text):
         if asked.starts and asked.starts.isdisjoint(one.starts):
@@ -121,6 +121,11 @@ def _statements(passage: Passage, asked: Wanted) -> list[Statement]:
             held.append((share, one))
     best = nlargest(_MOST_STATEMENTS, held, key=itemgetter(0))
     return [Statement(one, above) for _, one in best]
+
+
+@lru_cache(_KEPT)
+def _above(title: str, headings: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(content_words(f"{title} {' '.join(headings)}"))
 
 
 @lru_cache(_KEPT)

@@ -159,7 +159,8 @@ class Pipeline:
         warnings: tuple[Notice, ...] = (Notice(Kind.RERANK_ROW_FAILED, str(failed)),) if failed else ()
         if any(score.truncated for score in scores):
             warnings += (Notice(Kind.TRUNCATED, "reranker"),)
-        return by_score(found.passages, [score.value for score in scores]), warnings
+        values = [score.value for score in scores]
+        return by_score(found.passages, values, question.limits.sources), warnings
 
     async def _with_generator(self, warnings: tuple[Notice, ...]) -> tuple[Notice, ...]:
         """Whoever gets a degraded reply wants to know whether there is anyone left to write an answer."""

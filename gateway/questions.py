@@ -15,9 +15,10 @@ from radrag.errors import InvalidArgument
 CATEGORIES = ("web", "methodological", "textbook", "article", "regulatory")
 LANGUAGES = re.compile(r"[a-z]{2}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-# Reorders what is shown without changing what is read: an instruction can hide behind it.
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_LINE_CONTROLS = frozenset("\t\n\r")
+# Control characters other than tab and line ends; and those that reorder what is shown without changing what
+# is read, so that an instruction can hide behind them.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CYRILLIC = re.compile(r"[\u0400-\u0481\u048a-\u04ff]")
 # Composing shortens a text at most so much (Unicode, NFC stability: no canonical mapping is longer than 4).
 _SHRINKS_AT_MOST = 4
 
@@ -77,7 +78,7 @@ class Rules:
 
     def _text(self, raw: str) -> str:
         limit = f"1 to {self.max_characters:,} characters, not only white space, no control characters"
-        if len(raw) > self.max_characters * _SHRINKS_AT_MOST or any(_forbidden(sign) for sign in raw):
+        if len(raw) > self.max_characters * _SHRINKS_AT_MOST or _FORBIDDEN.search(raw):
             raise InvalidArgument("question", limit)
         text = unicodedata.normalize("NFC", raw).strip()
         if len(text) > self.max_characters or not any(sign.isalnum() for sign in text):
@@ -101,13 +102,10 @@ class Rules:
 
 def language_of(text: str) -> str:
     """`ru` when a third of the letters or more are Cyrillic, else `en`: Latin names and codes mix in."""
-    letters = [sign for sign in text if sign.isalpha()]
-    cyrillic = sum("\u0400" <= sign <= "\u04ff" for sign in letters)
-    return "ru" if letters and 3 * cyrillic >= len(letters) else "en"
-
-
-def _forbidden(sign: str) -> bool:
-    return sign in _BIDI or (unicodedata.category(sign) == "Cc" and sign not in _LINE_CONTROLS)
+    if text.isascii():
+        return "en"
+    letters, cyrillic = sum(map(str.isalpha, text)), len(_CYRILLIC.findall(text))
+    return "ru" if letters and 3 * cyrillic >= letters else "en"
 
 
 def _limit(asked: wire.Limits, name: str, largest: int) -> int:

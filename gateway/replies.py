@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 
 from gateway.answer import Citation, Evidence, Finish, Kind, Notice, Outcome, Prompted, Sources, Usage
 from gateway.models import Model
-from gateway.passage import Document, MatchedChild, Passage, Scores
+from gateway.passage import MatchedChild, Passage, Scores
 from radrag import call
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.errors import RadragError
@@ -118,38 +120,41 @@ def model(one: Model) -> wire.Model:
     return wire.Model(role=one.role, name=one.name, weights_sha256=one.weights_sha256)
 
 
-def _ranked(passages: Iterable[Passage]) -> list[wire.RankedParent]:
+# As mappings: a message within a message would be made first, and then copied.
+Fields = dict[str, Any]
+
+
+def _ranked(passages: Iterable[Passage]) -> list[Fields]:
     return [_parent(rank, passage) for rank, passage in enumerate(passages, 1)]
 
 
-def _parent(rank: int, passage: Passage) -> wire.RankedParent:
-    return wire.RankedParent(
-        rank=rank,
-        parent_id=passage.parent_id,
-        document=_document(passage.document),
-        heading_path=passage.heading_path,
-        text=passage.text,
-        context=passage.context,
-        start=passage.start,
-        end=passage.end,
-        pages=passage.pages,
-        children=[_child(child) for child in passage.children],
-        scores=_scores(passage.scores),
-    )
+def _parent(rank: int, passage: Passage) -> Fields:
+    return {
+        "rank": rank,
+        "parent_id": passage.parent_id,
+        "document": vars(passage.document),
+        "heading_path": passage.heading_path,
+        "text": passage.text,
+        "context": passage.context,
+        "start": passage.start,
+        "end": passage.end,
+        "pages": passage.pages,
+        "children": [_child(child) for child in passage.children],
+        "scores": _scores(passage.scores),
+    }
 
 
-def _document(document: Document) -> wire.Document:
-    return wire.Document(**vars(document))
+def _child(child: MatchedChild) -> Fields:
+    return {
+        "child_id": child.child_id,
+        "start": child.start,
+        "end": child.end,
+        "scores": _scores(child.scores),
+    }
 
 
-def _child(child: MatchedChild) -> wire.MatchedChild:
-    return wire.MatchedChild(
-        child_id=child.child_id, start=child.start, end=child.end, scores=_scores(child.scores)
-    )
-
-
-def _scores(scores: Scores) -> wire.Scores:
-    return wire.Scores(**{kind: value for kind, value in vars(scores).items() if value is not None})
+def _scores(scores: Scores) -> Fields:
+    return {kind: value for kind, value in vars(scores).items() if value is not None}
 
 
 def _citation(citation: Citation) -> wire.Citation:
@@ -180,13 +185,15 @@ def _warning(warning: Notice) -> wire.Warning:
     return frame
 
 
-def _stages(stages: Iterable[StageTime]) -> list[wire.Stage]:
-    ordered = sorted(stages, key=lambda stage: stage.start)
+def _stages(stages: Iterable[StageTime]) -> list[Fields]:
     return [
-        wire.Stage(
-            name=one.name, start=_duration(one.start), duration=_duration(one.duration), outcome=one.outcome
-        )
-        for one in ordered
+        {
+            "name": one.name,
+            "start": _duration(one.start),
+            "duration": _duration(one.duration),
+            "outcome": one.outcome,
+        }
+        for one in sorted(stages, key=attrgetter("start"))
     ]
 
 

@@ -93,7 +93,10 @@ class Wanted:
 
     def __init__(self, words: Iterable[str]) -> None:
         self._words = frozenset(words)
-        self.starts = starts(self._words)
+        self._by_start: dict[str, list[str]] = {}
+        for word in self._words:
+            self._by_start.setdefault(word[:_SAME_START], []).append(word)
+        self.starts = frozenset(self._by_start)
         self._forms = cache(self._of)
 
     def found(self, there: Iterable[str]) -> frozenset[str]:
@@ -106,7 +109,7 @@ class Wanted:
         return len(found) / len(self._words) if self._words else 1.0
 
     def _of(self, word: str) -> frozenset[str]:
-        return frozenset(one for one in self._words if same(one, word))
+        return frozenset(one for one in self._by_start[word[:_SAME_START]] if same(one, word))
 
 
 def same(one: str, other: str) -> bool:

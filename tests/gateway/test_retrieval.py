@@ -110,6 +110,14 @@ async def test_what_was_found_keeps_ranges_dates_and_separate_scores() -> None:
     assert (found.missing_legs, found.generation, found.revision) == (("bm25",), "g1", 5)
 
 
+async def test_a_version_whose_last_day_is_set_is_said_anew() -> None:
+    one = pb.FoundParent(document=pb.Document(document_id="d", version="v", valid_from=19844))
+    assert retrieval._passage(one).document.valid_to == ""
+    one.document.valid_to = 20000
+    assert retrieval._passage(one).document.valid_to == "2024-10-04"
+    assert retrieval._passage(one).document is retrieval._passage(one).document
+
+
 async def test_caller_request_id_and_deadline_are_handed_on() -> None:
     service = Finding()
     running = Call(Caller("anna", frozenset(), frozenset({"public", "ward"})), time.monotonic() + 2, "id-1")

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sys
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +14,15 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from gateway import __main__ as wiring
 from gateway import messages, scope, shaping, thresholds
 from gateway.health import LIVE, Readiness
-from gateway.questions import language_of
+from gateway.questions import _CYRILLIC, _FORBIDDEN, language_of
 from gateway.service import NAME
 from gateway.shipped import ROOT
 from gateway.words import same
 from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 from radrag.settings import Settings
+
+BIDI = {"LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI"}
 
 
 def test_the_shipped_thresholds_know_the_default_models() -> None:
@@ -61,6 +65,18 @@ def test_the_settings_hash_moves_with_what_shapes_an_answer_and_only_with_that()
 )  # fmt: skip
 def test_the_language_is_told_by_script(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+def test_what_no_question_may_hold_is_all_control_characters_and_all_that_reorder() -> None:
+    every = list(map(chr, range(sys.maxunicode + 1)))
+    control = {sign for sign in every if unicodedata.category(sign) == "Cc"} - set("\t\n\r")
+    turning = {sign for sign in every if unicodedata.bidirectional(sign) in BIDI}
+    assert {sign for sign in every if _FORBIDDEN.search(sign)} == control | turning
+
+
+def test_cyrillic_letters_are_those_that_are_letters() -> None:
+    block = list(map(chr, range(0x400, 0x500)))
+    assert set(_CYRILLIC.findall("".join(block))) == {sign for sign in block if sign.isalpha()}
 
 
 @pytest.mark.parametrize(
