@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -99,7 +99,7 @@ class Alarm:
 
 async def _until(end: float, step: Callable[[], Awaitable[T]]) -> T:
     try:
-        with call.running(replace(call.current(), deadline=end)):
+        with call.running(call.current().until(end)):
             async with asyncio.timeout(end - time.monotonic()):
                 return await step()
     except TimeoutError:

@@ -53,6 +53,10 @@ class Call:
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     via: str = ""
 
+    def until(self, deadline: float) -> "Call":
+        """The same with another deadline."""
+        return Call(self.caller, deadline, self.request_id, self.via)
+
 
 _current: ContextVar[Call] = ContextVar("radrag_call")
 

@@ -151,13 +151,17 @@ def _counted(told: Account, metadata: Mapping[str, str]) -> Iterator[None]:
             log.error("call failed", method=method, request_id=call.current().request_id, exc_info=error)
         raise
     finally:
-        seconds = perf_counter() - started
         telemetry.child(telemetry.IN_FLIGHT, method).dec()
-        telemetry.child(telemetry.REQUESTS, method, code.name).inc()
-        if code is not Overloaded.code:  # a refusal takes no time, and would make a flood look fast
-            telemetry.child(telemetry.REQUEST_DURATION, method).observe(seconds, telemetry.exemplar(span))
-        telemetry.end_call(span, code.name)
-        _log(told, code.name, seconds, telemetry.trace_id(span))
+        # Once the reply has been handed over: its caller does not wait for what is told of it.
+        asyncio.get_running_loop().call_soon(_tell, told, code, perf_counter() - started, span)
+
+
+def _tell(told: Account, code: grpc.StatusCode, seconds: float, span: telemetry.Span) -> None:
+    telemetry.child(telemetry.REQUESTS, told.method, code.name).inc()
+    if code is not Overloaded.code:  # a refusal takes no time, and would make a flood look fast
+        telemetry.child(telemetry.REQUEST_DURATION, told.method).observe(seconds, telemetry.exemplar(span))
+    telemetry.end_call(span, code.name)
+    _log(told, code.name, seconds, telemetry.trace_id(span))
 
 
 def _code(error: Exception) -> grpc.StatusCode:

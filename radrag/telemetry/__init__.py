@@ -7,6 +7,8 @@ import resource
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as _version_of
 
+from opentelemetry.trace import Span
+
 from radrag.telemetry import logs
 from radrag.telemetry.lag import watch_event_loop
 from radrag.telemetry.metrics import (
@@ -76,6 +78,7 @@ __all__ = [
     "TRUNCATIONS",
     "WARNINGS",
     "Recording",
+    "Span",
     "StageTime",
     "activate",
     "child",

@@ -4,6 +4,7 @@ A field that is not on the list is left out, and an exception is told by its cla
 its text, which may quote a question. What other libraries log through `logging` takes the same way.
 """
 
+import json
 import logging
 import sys
 import traceback
@@ -93,7 +94,7 @@ class Lines:
 def _renderer(pretty: bool, colours: bool) -> Processor:
     if pretty:
         return structlog.dev.ConsoleRenderer(colors=colours)
-    return structlog.processors.JSONRenderer(ensure_ascii=False)
+    return _json
 
 
 def _formatter(shared: list[Processor], renderer: Processor) -> logging.Formatter:
@@ -102,6 +103,14 @@ def _formatter(shared: list[Processor], renderer: Processor) -> logging.Formatte
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         keep_exc_info=False,
     )
+
+
+# Made once: json.dumps would make one for every line.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=repr)
+
+
+def _json(_: Any, __: str, event: EventDict) -> str:
+    return _ENCODER.encode(event)
 
 
 def _named(process: str) -> Processor:

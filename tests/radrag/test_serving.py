@@ -5,6 +5,7 @@ import errno
 import os
 import time
 from contextlib import suppress
+from typing import Any
 
 import grpc
 import pytest
@@ -87,6 +88,29 @@ async def test_calls_are_counted_by_code_and_the_gauge_returns_to_zero_after_a_c
             await asyncio.sleep(0.01)
     await server.stop()
     assert (counted("OK") - ok, counted("CANCELLED") - cancelled) == (1, 1)
+
+
+class Context:
+    """As much of gRPC's as the door asks for."""
+
+    def invocation_metadata(self) -> None: ...
+
+    def time_remaining(self) -> None: ...
+
+    def auth_context(self) -> dict[str, list[bytes]]:
+        return {}
+
+
+async def test_a_caller_does_not_wait_for_what_is_told_of_its_call() -> None:
+    async def echo(request: bytes, context: object) -> bytes:
+        return request
+
+    server_side: Any = serving.Door(Limits())._unary(grpc.unary_unary_rpc_method_handler(echo), DESCRIBE)
+    before = counted("OK")
+    assert await server_side.unary_unary(b"reply", Context()) == b"reply"
+    assert (counted("OK"), in_flight()) == (before, 0)  # gRPC has the reply, and goes on with it first
+    await asyncio.sleep(0)
+    assert counted("OK") == before + 1
 
 
 async def test_one_call_too_many_is_refused_at_once_with_a_hint() -> None:
