@@ -134,6 +134,11 @@ def test_stitching_gives_every_token_its_own_state(count: int) -> None:
     assert stitched(plan, parts)[:, 0].tolist() == list(range(count))
 
 
+def test_long_rows_go_alone_and_short_ones_together() -> None:
+    assert list(passes([300, 300])) == [[0], [1]]
+    assert list(passes([20] * 16)) == [list(range(16))]
+
+
 @given(st.lists(st.integers(3, 512), max_size=80))
 def test_passes_hold_every_row_once_within_their_limits(lengths: list[int]) -> None:
     groups = list(passes(lengths))
