@@ -6,18 +6,18 @@ CPU. So the same windows are embedded once more without all that, by one process
 
 import argparse
 import asyncio
-import json
 import os
 import resource
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import in_process
+from benchmarks import cpu, loops
+from benchmarks.direct import Direct, Took, direct
 from benchmarks.record import record
 from benchmarks.routes import SAMPLES, growth, routes
 from cli import ingest, places, services, supervision
@@ -75,55 +75,63 @@ def write(folder: Path, documents: int) -> list[Item]:
     return items
 
 
-async def batch(home: Path, documents: int, port: int) -> dict[str, float]:
-    """Seconds of a batch and of its embedding, and the share. Raises RuntimeError when a document failed."""
+async def batch(home: Path, documents: int, port: int) -> dict[str, object]:
+    """What a batch took, by clock and CPU, and its embedding. Raises RuntimeError when a document failed."""
     async with served(home, port) as environ:
         settings = Settings.from_environ(environ)
         async with wired(ingest.plan(settings, environ, "benchmark")) as pipeline:
-            busy = Busy(pipeline.embed)
-            summary = await run(
-                write(home, documents), replace(pipeline, embed=busy.vectors), lambda event: None
-            )
+            busy, pids = Busy(pipeline.embed), processes(home)
+            items, before = write(home, documents), loops.spent(pids)
+            summary = await run(items, replace(pipeline, embed=busy.vectors), lambda event: None)
+            after = loops.spent(pids)
     if summary.count("published") != documents:
         raise RuntimeError(f"only {summary.count('published')} of {documents} documents were published")
-    alone = await in_processes(home, [(text, spans) for text, spans in busy.given if spans])
+    alone = await in_processes([(text, spans) for text, spans in busy.given if spans])
     return {
         "documents": documents,
         "children": summary.children,
         "seconds": round(summary.seconds, 1),
         "children_per_second": round(summary.children / summary.seconds, 2),
         "embedder_busy": round(busy.seconds / summary.seconds, 4),
-        "over_embedding_in_process": round(summary.seconds / alone, 3),
+        "over_embedding_in_process": round(summary.seconds / alone.clock, 3),
+        "cpu_seconds": by_service({name: after[name] - before[name] for name in pids}),
+        "cpu_seconds_in_process": round(alone.cpu, 2),
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000),
     }
 
 
-async def in_processes(home: Path, windows: Sequence[Framed]) -> float:
-    """Seconds that one process of one thread on each core needs for the same windows, loading not counted."""
-    workers = len(os.sched_getaffinity(0))
-    files = [home / f"windows{one}.json" for one in range(workers)]
-    for place, file in enumerate(files):
-        file.write_text(json.dumps(windows[place::workers]), encoding="utf-8")
-    started = [
-        await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "benchmarks.ingest", "--worker", str(file),
-            stdout=asyncio.subprocess.PIPE, cwd=places.ROOT,
-        )
-        for file in files
-    ]  # fmt: skip
-    said = await asyncio.gather(*(one.communicate() for one in started))
-    return max(float(out.split()[-1]) for out, _ in said)
+def processes(home: Path) -> dict[str, int]:
+    """Who has a part in a batch, by service, name and pid: all of Triton and of retrieval, and this one."""
+    found = {f"ingest/{os.getpid()}": os.getpid()}
+    for service in ("triton", "retrieval"):
+        if running := Child(service, home).running():
+            found |= {f"{service} {name}/{pid}": pid for pid, name in cpu.members(running.pid).items()}
+    return found
 
 
-def worker(file: Path) -> float:
-    """Seconds of one process."""
-    windows = json.loads(file.read_text(encoding="utf-8"))
-    embed = in_process.document_embedder()
-    embed(*windows[0])
-    began = perf_counter()
-    for text, spans in windows:
-        embed(text, spans)
-    return perf_counter() - began
+def by_service(spent: Mapping[str, float]) -> dict[str, float]:
+    """CPU seconds by service and name, those of one name together; nothing that took none."""
+    names = dict.fromkeys(name.partition("/")[0] for name in spent)
+    sums = {one: sum(took for name, took in spent.items() if name.partition("/")[0] == one) for one in names}
+    return {name: round(took, 2) for name, took in sums.items() if took > 0}
+
+
+async def in_processes(windows: Sequence[Framed]) -> Took:
+    """What one process of one thread on each core needs for the same windows; who is free takes the next."""
+    left, spent = iter(windows), list[float]()
+    async with AsyncExitStack() as stack:
+        workers = [
+            await stack.enter_async_context(direct("documents")) for _ in range(len(os.sched_getaffinity(0)))
+        ]
+        await asyncio.gather(*(worker.ask(*windows[0]) for worker in workers))  # loading does not count
+        began = perf_counter()
+
+        async def taker(worker: Direct) -> None:
+            for window in left:
+                spent.append((await worker.ask(*window)).cpu)
+
+        await asyncio.gather(*map(taker, workers))
+        return Took(perf_counter() - began, sum(spent))
 
 
 @asynccontextmanager
@@ -169,11 +177,7 @@ def main() -> int:
     given.add_argument("--seconds", type=float, default=15.0, help="for each route (15)")
     given.add_argument("--port", type=int, default=38421)
     given.add_argument("--least-busy", type=float, default=0.9, help="status 1 below this share (0.9)")
-    given.add_argument("--worker", type=Path, default=None, help=argparse.SUPPRESS)
     asked = given.parse_args()
-    if asked.worker:
-        print(worker(asked.worker))
-        return 0
     with tempfile.TemporaryDirectory() as home:
         figures = asyncio.run(measured(asked, Path(home)))
     record(RESULT, figures)

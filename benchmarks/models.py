@@ -10,15 +10,16 @@ depends on its batch, and nDCG@10 of the dense leg alone on some of a public col
 import argparse
 import asyncio
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from statistics import median
 
-from benchmarks import in_process
-from benchmarks.loops import loop, ms
+from benchmarks import cpu, in_process
+from benchmarks.direct import Direct, Took, direct
+from benchmarks.loops import Load, loop, ms
 from benchmarks.record import record
 from benchmarks.stand import repository_of
 from benchmarks.variants import compared
@@ -48,8 +49,9 @@ async def measured(port: int, rounds: int, variants: Path | None) -> dict[str, o
         await triton.start(300)
         server = ModelServer(triton.grpc, "model server")
         try:
-            figures["embedder"] = await _embedding(server, texts, rounds)
-            figures["reranker"] = await _reranking(server, rounds)
+            pids = _pids(triton)
+            figures["embedder"] = await _embedding(server, texts, rounds, pids)
+            figures["reranker"] = await _reranking(server, rounds, pids)
             figures["query"] = await _query(server)
         finally:
             await server.close()
@@ -60,64 +62,109 @@ async def measured(port: int, rounds: int, variants: Path | None) -> dict[str, o
     return figures
 
 
+def _pids(triton: TritonServer) -> list[int]:
+    """The server and its models' processes."""
+    running = triton.child.running()
+    assert running is not None
+    return list(cpu.members(running.pid))
+
+
 async def _embedding(
-    server: ModelServer, texts: Mapping[int, Sequence[str]], rounds: int
+    server: ModelServer, texts: Mapping[int, Sequence[str]], rounds: int, pids: Sequence[int]
 ) -> dict[str, object]:
     """One text at a time, on one thread both ways; then both cores both ways."""
-    embed, found = in_process.embedder(), dict[str, object]()
-    for length, some in texts.items():
-        direct, served = [], []
-        for turn in range(rounds):
-            text = some[turn % len(some)]
-            direct.append(await _timed(asyncio.to_thread(embed, [text], "query: ")))
-            served.append(await _timed(server.embed("e5_small", text, "query")))
-        found[f"{length} tokens, alone"] = _row(length, direct, served)
-    both = await _both_cores(server, texts[128])
+    found = dict[str, object]()
+    async with direct("embedder") as process:
+        for length, some in texts.items():
+
+            async def served(turn: int, some: Sequence[str] = some) -> None:
+                await server.embed("e5_small", some[turn % len(some)], "query")
+
+            async def alone(turn: int, some: Sequence[str] = some) -> Took:
+                return await process.ask([some[turn % len(some)]], "query: ")
+
+            found[f"{length} tokens, alone"] = _row(length, *await _turns(alone, served, rounds, pids))
+            print(length, found[f"{length} tokens, alone"], flush=True)
+    both = await _both_cores(server, texts[128], pids)
     print(both, flush=True)
     return {**found, "128 tokens, both cores": both}
 
 
-async def _both_cores(server: ModelServer, texts: Sequence[str]) -> dict[str, float]:
+async def _turns(
+    alone: Callable[[int], Awaitable[Took]],
+    served: Callable[[int], Awaitable[object]],
+    rounds: int,
+    pids: Sequence[int],
+) -> tuple[list[Took], list[Took]]:
+    """What each round took in process, and by Triton. Who begins changes; the first calls do not count."""
+    await asyncio.gather(alone(0), *(served(0) for _ in pids))
+    direct_ones, served_ones = list[Took](), list[Took]()
+    for turn in range(rounds):
+        if turn % 2:
+            served_ones.append(await _took(served(turn), pids))
+        direct_ones.append(await alone(turn))
+        if not turn % 2:
+            served_ones.append(await _took(served(turn), pids))
+    return direct_ones, served_ones
+
+
+async def _took(work: Awaitable[object], pids: Sequence[int]) -> Took:
+    began, spent = time.perf_counter(), cpu.seconds(pids)
+    await work
+    return Took(time.perf_counter() - began, cpu.seconds(pids) - spent)
+
+
+async def _both_cores(server: ModelServer, texts: Sequence[str], pids: Sequence[int]) -> dict[str, float]:
     """As many processes of one thread as there are instances, against Triton with sixteen callers."""
-    workers = len(os.sched_getaffinity(0))
-    line = (sys.executable, "-m", "benchmarks.models", "--worker", "6")
-    started = [
-        await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE, cwd=places.ROOT)
-        for _ in range(workers)
-    ]
-    said = await asyncio.gather(*(one.communicate() for one in started))
-    direct = sum(float(out.split()[-1]) for out, _ in said)
-    served = await loop(lambda number: server.embed("e5_small", texts[number % len(texts)], "query"), 16, 6.0)
-    rate = served.rate * 128
+    async with AsyncExitStack() as stack:
+        workers = [
+            await stack.enter_async_context(direct("embedder")) for _ in range(len(os.sched_getaffinity(0)))
+        ]
+        free = asyncio.Queue[Direct]()
+        for worker in workers:
+            free.put_nowait(worker)
+
+        async def alone(number: int) -> None:
+            worker = await free.get()
+            await worker.ask([texts[number % len(texts)]], "query: ")
+            free.put_nowait(worker)
+
+        own = {str(worker.pid): worker.pid for worker in workers}
+        straight = await loop(alone, len(workers), 6.0, own)
+
+    async def asked(number: int) -> None:
+        await server.embed("e5_small", texts[number % len(texts)], "query")
+
+    served = await loop(asked, 16, 6.0, {str(pid): pid for pid in pids})
     return {
-        "in_process_tokens_per_second": round(direct),
-        "triton_tokens_per_second": round(rate),
-        "ratio": round(rate / direct, 3),
+        "in_process_tokens_per_second": round(straight.rate * 128),
+        "triton_tokens_per_second": round(served.rate * 128),
+        "ratio": round(served.rate / straight.rate, 3),
+        "cpu_ratio": round(_cpu_of(served) / _cpu_of(straight), 3),
     }
 
 
-def worker(seconds: float) -> float:
-    """Tokens per second of one process of one thread."""
-    embed, texts = in_process.embedder(), _texts(128)
-    embed(texts[:1], "query: ")
-    began, done = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
-        embed([texts[done % len(texts)]], "query: ")
-        done += 1
-    return done * 128 / (time.perf_counter() - began)
+def _cpu_of(load: Load) -> float:
+    """CPU seconds a call of all that was watched."""
+    return sum(map(load.cpu_of, load.cpu))
 
 
-async def _reranking(server: ModelServer, rounds: int) -> dict[str, object]:
+async def _reranking(server: ModelServer, rounds: int, pids: Sequence[int]) -> dict[str, object]:
     """Thirteen parents of a question, on two threads both ways."""
-    score, passages = in_process.reranker(), [path.read_text(encoding="utf-8")[:6000] for path in DOCUMENTS]
-    direct, served = [], []
-    for turn in range(rounds):
-        some = [passages[(turn * PAIRS + one) % len(passages)] for one in range(PAIRS)]
-        asked = QUESTION.format(turn)
-        pairs = [(asked, passage) for passage in some]
-        direct.append(await _timed(asyncio.to_thread(score, pairs)))
-        served.append(await _timed(server.rerank("lexical_late_interaction", asked, some)))
-    row = _row(PAIRS, direct, served)
+    passages = [path.read_text(encoding="utf-8")[:6000] for path in DOCUMENTS]
+
+    def some(turn: int) -> list[str]:
+        return [passages[(turn * PAIRS + one) % len(passages)] for one in range(PAIRS)]
+
+    async def served(turn: int) -> None:
+        await server.rerank("lexical_late_interaction", QUESTION.format(turn), some(turn))
+
+    async with direct("reranker") as process:
+
+        async def alone(turn: int) -> Took:
+            return await process.ask([(QUESTION.format(turn), passage) for passage in some(turn)])
+
+        row = _row(PAIRS, *await _turns(alone, served, rounds, pids))
     print("rerank", row, flush=True)
     return row
 
@@ -152,25 +199,26 @@ def _batches(texts: Mapping[int, Sequence[str]]) -> dict[str, float]:
     return found
 
 
-async def _timed(work: Awaitable[object]) -> float:
-    began = time.perf_counter()
-    await work
-    return time.perf_counter() - began
-
-
-def _row(units: int, direct: Sequence[float], served: Sequence[float]) -> dict[str, object]:
-    """Units (tokens or pairs) per second both ways, and Triton's time over the in-process one."""
-    ratios = sorted(one / other for one, other in zip(served, direct, strict=True))
+def _row(units: int, direct_ones: Sequence[Took], served: Sequence[Took]) -> dict[str, object]:
+    """Units (tokens or pairs) per second both ways, and Triton's time over that in process: clock and CPU."""
+    found = dict[str, object]()
+    for way, took in (("in_process", direct_ones), ("triton", served)):
+        found[f"{way}_ms"] = ms(median(one.clock for one in took))
+        found[f"{way}_cpu_ms"] = ms(median(one.cpu for one in took))
+        found[f"{way}_per_second"] = round(units / median(one.clock for one in took), 1)
+    pairs = list(zip(served, direct_ones, strict=True))
     return {
-        "in_process_ms": ms(median(direct)),
-        "triton_ms": ms(median(served)),
-        "in_process_per_second": round(units / median(direct), 1),
-        "triton_per_second": round(units / median(served), 1),
-        "ratio": {
-            "median": round(median(ratios), 3),
-            "least": round(ratios[0], 3),
-            "most": round(ratios[-1], 3),
-        },
+        **found,
+        "ratio": _spread([one.clock / other.clock for one, other in pairs]),
+        "cpu_ratio": _spread([one.cpu / other.cpu for one, other in pairs]),
+    }
+
+
+def _spread(ratios: Sequence[float]) -> dict[str, float]:
+    return {
+        "median": round(median(ratios), 3),
+        "least": round(min(ratios), 3),
+        "most": round(max(ratios), 3),
     }
 
 
@@ -189,11 +237,7 @@ def main() -> None:
     given.add_argument("--rounds", type=int, default=15)
     given.add_argument("--variants", type=Path, default=None)
     given.add_argument("--port", type=int, default=38951)
-    given.add_argument("--worker", type=float, default=0.0, help=argparse.SUPPRESS)
     asked = given.parse_args()
-    if asked.worker:
-        print(worker(asked.worker))
-        return
     figures = asyncio.run(measured(asked.port, asked.rounds, asked.variants))
     record(RESULT, figures)
     print(figures)

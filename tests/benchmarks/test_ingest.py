@@ -1,7 +1,7 @@
 """The embedder is busy while any document is embedded, each moment counted once."""
 
 import asyncio
-import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -49,6 +49,12 @@ def test_a_page_is_the_files_own_or_as_much_text() -> None:
     assert [pages_of(Parsed("x" * size, "", "md")) for size in (10, 9000)] == [1, 3]
 
 
+def test_cpu_is_told_by_service_and_name() -> None:
+    spent = {"ingest/1": 2.0, "triton stub/2": 5.0, "triton stub/3": 6.0, "triton sh/4": 0.0}
+    assert ingest.by_service(spent) == {"ingest": 2.0, "triton stub": 11.0}
+    assert ingest.processes(Path("/nowhere")) == {f"ingest/{os.getpid()}": os.getpid()}
+
+
 def test_no_two_documents_of_the_batch_are_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     samples = tmp_path / "samples"
     samples.mkdir()
@@ -59,10 +65,10 @@ def test_no_two_documents_of_the_batch_are_alike(tmp_path: Path, monkeypatch: py
     assert len({item.metadata.document_id for item in items}) == 3
 
 
-def test_every_window_is_embedded_by_one_process_as_triton_would(tmp_path: Path) -> None:
-    file = tmp_path / "windows.json"
-    file.write_text(json.dumps([["Doses are low. Doses are high.", [[0, 14], [15, 30]]]]), encoding="utf-8")
-    assert ingest.worker(file) > 0
+async def test_every_window_is_embedded_once_by_processes_as_triton_would() -> None:
+    whole = [("Doses are low. Doses are high.", [(0, 14), (15, 30)])]
+    once, often = await ingest.in_processes(whole), await ingest.in_processes(whole * 12)
+    assert 0 < 4 * once.cpu < often.cpu
     assert in_process.document_embedder()("Doses are low. Doses are high.", [[0, 14], [15, 30]]).shape == (
         2,
         384,

@@ -1,9 +1,14 @@
 """What of the models' benchmark needs no Triton: rows, batches' arithmetic, and the query cache."""
 
+import os
+from pathlib import Path
+
 import pytest
 
-from benchmarks import models, peer_triton, peers
+from benchmarks import cpu, models, peer_triton, peers
+from benchmarks.direct import Took, direct
 from cli import places
+from cli.model_environment import ModelEnvironment
 from evaluation.datasets import Dataset, Document, Query
 from radrag.triton import ModelServer
 from tests.benchmarks import triton
@@ -18,10 +23,50 @@ async def test_a_question_asked_again_takes_less_than_one_that_goes_to_the_serve
 
 
 def test_a_ratio_is_one_rounds_and_rates_are_units_over_time() -> None:
-    row = models._row(13, [1.0, 2.0, 4.0], [1.5, 2.0, 5.0])
+    alone, served = (
+        [Took(1.0, 1.0), Took(2.0, 1.0), Took(4.0, 2.0)],
+        [
+            Took(1.5, 1.0),
+            Took(2.0, 1.1),
+            Took(5.0, 1.8),
+        ],
+    )
+    row = models._row(13, alone, served)
     assert row["in_process_per_second"] == 6.5
     assert row["triton_per_second"] == 6.5
     assert row["ratio"] == {"median": 1.25, "least": 1.0, "most": 1.5}
+    assert row["cpu_ratio"] == {"median": 1.0, "least": 0.9, "most": 1.1}
+
+
+async def test_whoever_begins_takes_turns_and_first_calls_do_not_count() -> None:
+    calls = list[str]()
+
+    async def alone(turn: int) -> Took:
+        calls.append(f"alone {turn}")
+        return Took(turn, turn)
+
+    async def served(turn: int) -> None:
+        calls.append(f"served {turn}")
+
+    rounds, _ = await models._turns(alone, served, 2, [])
+    assert calls == ["alone 0", "alone 0", "served 0", "served 1", "alone 1"]
+    assert [one.clock for one in rounds] == [0, 1]
+
+
+def mapped(pid: int) -> str:
+    return Path(f"/proc/{pid}/maps").read_text(encoding="utf-8")
+
+
+async def test_the_model_files_run_in_a_session_of_their_own_with_the_model_servers_packages() -> None:
+    async with direct("embedder") as process:
+        took = await process.ask(["Doses are low."], "query: ")
+        pid = process.pid
+        assert os.getsid(pid) == pid
+        assert cpu.members(pid) == {pid: "python"}
+        assert cpu.seconds([pid]) > took.cpu > 0
+        libraries = mapped(pid)
+    assert str(ModelEnvironment().folder / "lib") in libraries
+    assert str(places.ROOT / ".venv" / "lib") not in libraries
 
 
 def test_the_documents_are_the_judged_ones_and_so_many_others() -> None:
