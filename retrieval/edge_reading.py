@@ -7,7 +7,8 @@ import qdrant_edge as qdrant
 
 from retrieval import edge_terms
 from retrieval.edge_terms import Known
-from retrieval.store import Hit, Record, Where
+from retrieval.points import CHILD
+from retrieval.store import Among, Hit, Record, Where
 
 PAGE = 1000
 MOST_KNOWN = 200_000  # points of a collection whose fields are remembered: 350 bytes each
@@ -24,6 +25,16 @@ def hits(shard: qdrant.EdgeShard, requests: Sequence[qdrant.QueryRequest], known
     return [[Hit(score, *known[one]) for one, score in points if one in known] for points in lists]
 
 
+def known(shard: qdrant.EdgeShard) -> Known:
+    """What hits of a shard say, of its first `MOST_KNOWN` children; read in order it costs a fifth."""
+    found: Known = {}
+    for page in _pages(shard, (Among("level", (CHILD,)),), edge_terms.HIT):
+        found.update(edge_terms.fields(page))
+        if len(found) >= MOST_KNOWN:
+            break
+    return found
+
+
 def _meet(shard: qdrant.EdgeShard, points: set[int | UUID | str], known: Known) -> None:
     """Makes these points known, as many as there still are."""
     new = points - known.keys()
@@ -35,6 +46,13 @@ def _meet(shard: qdrant.EdgeShard, points: set[int | UUID | str], known: Known) 
 
 def records(shard: qdrant.EdgeShard, where: Where) -> Iterator[Record]:
     """The records that meet the conditions, a page at a time."""
+    for page in _pages(shard, where, True):
+        yield from (Record(str(point.id), point.payload or {}) for point in page)
+
+
+def _pages(
+    shard: qdrant.EdgeShard, where: Where, payload: bool | qdrant.PayloadSelector
+) -> Iterator[list[qdrant.Record]]:
     offset = None
     while True:
         found, offset = shard.scroll(
@@ -42,10 +60,10 @@ def records(shard: qdrant.EdgeShard, where: Where) -> Iterator[Record]:
                 offset=offset,
                 limit=PAGE,
                 filter=edge_terms.filter_of(where),
-                with_payload=True,
+                with_payload=payload,
                 with_vector=False,
             )
         )
-        yield from (Record(str(point.id), point.payload or {}) for point in found)
+        yield found
         if offset is None:
             return

@@ -66,6 +66,7 @@ class EdgeStore:
                 shard.close()
                 shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, graph=True))
             shard.optimize()
+            self._known[collection] = edge_reading.known(shard)
         self._shards[collection] = shard
 
     def _shard(self, collection: Collection) -> qdrant.EdgeShard:

@@ -93,31 +93,69 @@ def test_one_value_is_asked_for_without_a_set_of_points() -> None:
     assert "MatchAny" in repr(several)
 
 
-async def test_what_a_hit_says_is_read_once_and_anew_when_its_point_is_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads: list[int] = []
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many points' fields were read from a shard, each time."""
+    noted: list[int] = []
     fields = edge_terms.fields
 
-    def noted(records: Any) -> Any:
+    def read(records: Any) -> Any:
         found = fields(records)
-        reads.append(len(found))
+        noted.append(len(found))
         return found
 
-    monkeypatch.setattr("retrieval.edge_terms.fields", noted)
-    first = EdgeStore(tmp_path, 0)
+    monkeypatch.setattr("retrieval.edge_terms.fields", read)
+    return noted
+
+
+async def opened_again(folder: Path) -> EdgeStore:
+    first = EdgeStore(folder, 0)
     await first.create(HERE, 2)
     await first.write(HERE, POINTS)
     await first.close()
-    store = EdgeStore(tmp_path, 0)
+    return EdgeStore(folder, 0)
+
+
+async def test_what_hits_say_is_read_when_the_store_is_opened_and_by_no_search(
+    tmp_path: Path, reads: list[int]
+) -> None:
+    store = await opened_again(tmp_path)
+    assert reads == [3]  # the children
+    assert {hit.passage_id for hit in await store.nearest(HERE, (1.0, 0.0), (), 9)} == {"a", "b", "c"}
+    await written_again(store, "a")
+    assert (await store.nearest(HERE, (1.0, 0.0), (), 1))[0].start == 77
+    assert reads == [3]
+    await store.close()
+
+
+async def written_again(store: EdgeStore, passage_id: str) -> None:
+    again = next(one for one in POINTS if one.payload["passage_id"] == passage_id)
+    await store.write(HERE, [Point(again.point_id, {**again.payload, "start": 77}, again.dense, again.bm25)])
+
+
+async def test_what_a_hit_says_is_read_once_and_anew_when_its_point_is_written_again(
+    tmp_path: Path, reads: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more points than are read at the start."""
+    monkeypatch.setattr(edge_reading, "known", lambda shard: {})
+    store = await opened_again(tmp_path)
     before = await store.nearest(HERE, (1.0, 0.0), (), 3)
     assert await store.nearest(HERE, (1.0, 0.0), (), 3) == before
     assert reads == [len(before)]
-    again = next(one for one in POINTS if one.payload["passage_id"] == before[0].passage_id)
-    await store.write(HERE, [Point(again.point_id, {**again.payload, "start": 77}, again.dense, again.bm25)])
+    await written_again(store, before[0].passage_id)
     assert (await store.nearest(HERE, (1.0, 0.0), (), 3))[0].start == 77
     assert reads == [len(before)]
     await store.close()
+
+
+async def test_no_more_is_read_at_the_start_than_is_kept(
+    tmp_path: Path, reads: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await filled(tmp_path)
+    for name, number in {"PAGE": 100, "MOST_KNOWN": 150}.items():
+        monkeypatch.setattr(edge_reading, name, number)
+    await EdgeStore(tmp_path, 0).close()
+    assert reads == [100, 100]
 
 
 async def test_legs_of_one_collection_asked_at_once_enter_the_engine_once(
