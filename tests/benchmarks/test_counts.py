@@ -20,9 +20,9 @@ from tests.gateway.fakes import PIPELINE, WORKERS, passage, question, saying
 from tests.retrieval.making import made
 from tests.retrieval.running import room
 
-PROMPT, SEARCH, TOKEN = 700, 800, 65
-UNRELATED = 70  # three sources of a hundred sentences that hold no word of the question
-QUOTED, COMPARED = 100, 147  # a sentence quoted word for word; two sentences of two sources that disagree
+PROMPT, SEARCH, TOKEN = 650, 800, 65
+UNRELATED = 41  # three sources of a hundred sentences that hold no word of the question
+QUOTED, COMPARED = 100, 108  # a sentence quoted word for word; two sentences of two sources that disagree
 
 
 async def counted(work: Callable[[], Awaitable[Any]]) -> tuple[int, Any]:
