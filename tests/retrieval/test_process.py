@@ -1,6 +1,7 @@
 """The process: killed in the middle it loses and doubles nothing; stopped, it is back in no time."""
 
 import asyncio
+import gc
 import random
 import signal
 import time
@@ -11,6 +12,7 @@ import pytest
 from grpc import aio
 
 from radrag.retrieval.v1 import retrieval_pb2 as wire
+from retrieval import __main__ as process_of_its_own
 from tests.retrieval.making import EMBEDDER, TOPICS, Made, embedder_message, made, vector
 from tests.retrieval.process import Process, points, rows, running
 from tests.retrieval.running import room
@@ -89,6 +91,17 @@ async def test_it_is_ready_again_within_two_seconds_of_its_own_time(tmp_path: Pa
             assert len(found.parents) == 13
             assert own < 2, f"{own:.2f} s of processor time, {took:.2f} s on the clock"
             await process.end(number)
+
+
+def test_garbage_is_collected_again_once_it_serves() -> None:
+    gc.disable()
+    try:
+        process_of_its_own._swept()
+        assert gc.isenabled()
+        assert gc.get_freeze_count() > 1000
+    finally:
+        gc.unfreeze()
+        gc.enable()
 
 
 async def test_a_second_process_on_the_same_index_says_so_and_ends(tmp_path: Path) -> None:
