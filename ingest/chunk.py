@@ -48,7 +48,7 @@ def chunk(document: Document, counter: TokenCounter, limits: ChunkLimits) -> lis
     outline = outline_of(document.text, counter)
     if limits.strategy == PARENT_CHILD:
         ranges = parent_ranges(outline, limits.parents)
-        parents = [parent_at(unit, outline, document.title, counter, limits) for unit in ranges]
+        parents = [parent_at(unit, outline, document.title, limits) for unit in ranges]
     else:
         parents = [piece_at(part, outline, document.title) for part in plain_ranges(outline, limits)]
     return without_noise(parents, limits.noise_threshold)
@@ -66,7 +66,7 @@ def plain_ranges(outline: Outline, limits: ChunkLimits) -> list[Range]:
 
 def piece_at(part: Range, outline: Outline, title: str) -> Parent:
     """A parent that is its own only child."""
-    child = child_at(part, outline, title, outline.counter)
+    child = child_at(part, outline, title)
     path = heading_path(outline, part, title)
     return Parent(part[0], part[1], child.text, child.tokens, path, header_rows(outline, part[0]), (child,))
 
@@ -85,22 +85,20 @@ def marked_child(child: Child, threshold: float) -> Child:
     return child if found == TEXT else replace(child, noise=found)
 
 
-def parent_at(
-    unit: Range, outline: Outline, title: str, counter: TokenCounter, limits: ChunkLimits
-) -> Parent:
+def parent_at(unit: Range, outline: Outline, title: str, limits: ChunkLimits) -> Parent:
     start, end = unit
     path = heading_path(outline, unit, title)
-    ranges = child_ranges(unit, outline, limits.wish(counter.room))
-    children = tuple(child_at(part, outline, title, counter) for part in ranges)
+    ranges = child_ranges(unit, outline, limits.wish(outline.counter.room))
+    children = tuple(child_at(part, outline, title) for part in ranges)
     text = outline.text[start:end]
-    return Parent(start, end, text, counter.count(text), path, header_rows(outline, start), children)
+    return Parent(start, end, text, outline.exact(unit), path, header_rows(outline, start), children)
 
 
-def child_at(part: Range, outline: Outline, title: str, counter: TokenCounter) -> Child:
+def child_at(part: Range, outline: Outline, title: str) -> Child:
     start, end = part
     text = outline.text[start:end]
     above = (title, *heading_path(outline, part, title), header_rows(outline, start))
-    return Child(start, end, text, counter.count(text), context_of(*above))
+    return Child(start, end, text, outline.exact(part), context_of(*above))
 
 
 def context_of(*lines: str) -> str:

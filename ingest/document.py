@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 # Authority of a source by its category: 1 (regulation) to 4 (web).
 TIERS = {"regulatory": 1, "methodological": 2, "textbook": 2, "article": 3, "web": 4}
@@ -100,7 +101,7 @@ class Document:
     removals: tuple[Removal, ...] = ()
     records: tuple[PageRecord, ...] = ()
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """sha256 of the canonical text in UTF-8, hex."""
         return hashlib.sha256(self.text.encode()).hexdigest()

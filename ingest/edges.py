@@ -1,6 +1,6 @@
 """Where a text may be cut, and how much a cut there hurts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ class Edge:
     cost: float
 
 
-def seams(text: str, blocks: list[Block]) -> list[Edge]:
+def seams(text: str, blocks: Sequence[Block]) -> list[Edge]:
     """Starts of blocks that may begin a piece: never below a heading, hardly below a line that leads in."""
     return [
         Edge(block.start, LEAD_IN if leads_in(text, before, block) else BLOCK)

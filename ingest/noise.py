@@ -7,6 +7,7 @@ it is text. The weights were set by hand on the labelled examples of `tests/inge
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from ingest.cleaning.contents import has_leader
 from ingest.cleaning.references import is_citation
@@ -38,6 +39,7 @@ CONTACT = re.compile(
 BRACKETS = re.compile(r"\([^()]{1,600}\)")
 DATED = re.compile(r"[^\W\d_]{2}.*\b(19|20)\d\d[a-z]?\b", re.S)
 CITED, NAMED = 8.0, 12.0  # signs in a hundred words at which citations and contacts are full
+WORDS_KEPT = 50_000  # of a language, and what was judged of each
 FEWEST_WORDS = 5  # fewer tell nothing
 TABLE_LINES = 0.5  # share of lines from which a chunk is a table: numbers are its text
 
@@ -73,7 +75,7 @@ def features(text: str) -> dict[str, float]:
         "contacts": min(1.0, len(CONTACT.findall(text)) * per_hundred / NAMED),
         # Words that no language writes so; characters that are no letters.
         "strange": share(sum(not is_ordinary(word) for word in words), len(words)),
-        "unlettered": share(sum(not letter.isalpha() for letter in bare), len(bare)),
+        "unlettered": share(len(bare) - sum(map(str.isalpha, bare)), len(bare)),
         # Words that came before in the chunk, beyond the half that ordinary text repeats.
         "repetition": max(0.0, 1 - 2 * share(len(set(words)), len(words))),
         # Words in lines that close a sentence.
@@ -90,6 +92,7 @@ def is_entry(line: str) -> bool:
     return has_leader(line) or (PAGE.search(line) is not None and len(line) < 120)
 
 
+@lru_cache(maxsize=WORDS_KEPT)
 def is_ordinary(word: str) -> bool:
     return ORDINARY.fullmatch(word) is not None and (len(word) < 4 or VOWEL.search(word) is not None)
 

@@ -6,7 +6,7 @@ only a table, list or text that alone is too large is cut inside.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -42,7 +42,7 @@ class Outline:
     """A text with its blocks, its sections and its tokens."""
 
     text: str
-    blocks: list[Block]
+    blocks: Sequence[Block]
     root: Section
     ruler: Ruler
     counter: TokenCounter
@@ -52,13 +52,19 @@ class Outline:
         return self.ruler.count(*part)
 
     def exact(self, part: Range) -> int:
-        """The tokens of a range as a text of its own, counted."""
-        return self.counter.count(self.text[slice(*part)])
+        """The tokens of a range as a text of its own, counted once: limits and records ask both."""
+        if part not in self._counted:
+            self._counted[part] = self.counter.count(self.text[slice(*part)])
+        return self._counted[part]
 
-    def blocks_in(self, part: Range) -> list[Block]:
+    def blocks_in(self, part: Range) -> Sequence[Block]:
         """The blocks that have a part in the range, in order."""
         first = bisect_right(self.starts, part[0]) - 1
         return self.blocks[first : bisect_left(self.starts, part[1])]
+
+    @cached_property
+    def _counted(self) -> dict[Range, int]:
+        return {}
 
     @cached_property
     def starts(self) -> list[int]:
@@ -177,7 +183,7 @@ def edge_choices(unit: Range, outline: Outline, most: int) -> Iterator[list[Edge
     yield merged(outside, inside, words)
 
 
-def within(text: str, blocks: list[Block]) -> list[Edge]:
+def within(text: str, blocks: Sequence[Block]) -> list[Edge]:
     return [edge for block in blocks for edge in inner_edges(text, block)]
 
 

@@ -10,7 +10,6 @@ from ingest.catalogue.entry import Entry, ranges_of
 from ingest.catalogue.states import State
 from ingest.document import Document
 from ingest.passage import Parent
-from radrag.errors import PermissionDenied
 
 CLOSED = (State.REJECTED, State.RETIRED, State.EXPIRED)
 APPROVED = (State.APPROVED, State.PUBLISHED)
@@ -43,21 +42,14 @@ class Desk:
     async def review(self, document: Document, parents: Sequence[Parent]) -> Verdict:
         """Whether a version may be published. Raises InvalidArgument for the text of another document."""
         signed = await asyncio.to_thread(minhash.signature, document.text)
-        entry = await self.catalogue.take_in(document, ranges_of(parents), signed, self.subject)
-        if entry.state is State.IN_REVIEW and self.approves:
-            entry = await self._approved(entry)
+        taken = (document, ranges_of(parents), signed, self.subject)
+        if self.approves:
+            entry = await self.catalogue.take_in_approved(*taken, self.needed)
+        else:
+            entry = await self.catalogue.take_in(*taken)
         if entry.state in CLOSED:
             again = f"radrag kb retry {entry.document_id} --version {entry.version}"
             return Verdict(
                 entry, withheld=f"this version is {entry.state.value}; to review it again: {again}"
             )
         return Verdict(entry, entry.approved_by if entry.state in APPROVED else "")
-
-    async def _approved(self, entry: Entry) -> Entry:
-        reason = "approved with the batch"
-        try:
-            return await self.catalogue.approve(
-                entry.document_id, entry.version, self.subject, reason, self.needed
-            )
-        except PermissionDenied:  # by the same person before: it waits for another one
-            return entry

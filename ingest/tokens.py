@@ -43,7 +43,9 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """The tokens of a text on its own, without prefix and specials."""
-        return len(self.tokenizer.encode(text, add_special_tokens=False).ids)
+        # Of a batch the tokenizer can leave out where the tokens stand, which is four tenths of its work.
+        (encoding,) = self.tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        return len(encoding.ids)
 
 
 def token_counter(path: Path) -> TokenCounter:

@@ -4,8 +4,9 @@ Every code point belongs to one block: blank lines to the block before them. All
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from markdown_it import MarkdownIt
@@ -21,6 +22,7 @@ KINDS = {
     "fence": "code",
     "code_block": "code",
 }
+TEXTS_KEPT = 8  # by who asks next: about as many documents as are under way
 MOST = 0.75  # of a range that makes a section its own: a short line from above does not hide it
 
 
@@ -53,20 +55,24 @@ class Section:
     parts: list["Section"] = field(default_factory=list)
 
 
-def blocks_of(text: str) -> list[Block]:
-    """The blocks of a canonical text, which together cover it exactly once."""
+@lru_cache(maxsize=TEXTS_KEPT)
+def blocks_of(text: str) -> tuple[Block, ...]:
+    """The blocks of a canonical text, which together cover it exactly once.
+
+    Cleaning and cutting both ask; where cleaning found nothing to change it is one text.
+    """
     starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
     tokens = PARSER.parse(text)
     tops = [at for at, token in enumerate(tokens) if token.level == 0 and token.map and token.nesting >= 0]
     begins = [0, *(line_start(tokens[at], starts) for at in tops[1:]), len(text)]
     ranges = list(pairwise(begins))
     if not tops:
-        return [Block("paragraph", 0, len(text))] if text else []
+        return (Block("paragraph", 0, len(text)),) if text else ()
     ends = [*tops[1:], len(tokens)]
-    return [
+    return tuple(
         block_of(tokens[top:after], start, end, starts)
         for top, after, (start, end) in zip(tops, ends, ranges, strict=True)
-    ]
+    )
 
 
 def line_start(token: Token, starts: list[int]) -> int:
@@ -106,7 +112,7 @@ def items(tokens: list[Token], starts: list[int]) -> Iterator[tuple[int, int]]:
             yield line_start(token, starts), depth
 
 
-def sections_of(blocks: list[Block], end: int) -> Section:
+def sections_of(blocks: Sequence[Block], end: int) -> Section:
     """The root of the sections that the blocks' headings make."""
     root = Section(0, "", 0, end)
     path = [root]

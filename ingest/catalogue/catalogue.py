@@ -54,6 +54,17 @@ class Catalogue:
         """See intake.take_in."""
         return await self._row(lambda c: intake.take_in(c, document, ranges, signed, subject))
 
+    async def take_in_approved(
+        self, document: Document, ranges: Sequence[ChunkRange], signed: bytes, subject: str, needed: int
+    ) -> Entry:
+        """The same, and the subject's own approval of what is then in review, of `needed` different ones."""
+
+        def work(connection: Connection) -> Row:
+            row = intake.take_in(connection, document, ranges, signed, subject)
+            return moves.approved_with(connection, row, subject, "approved with the batch", needed)
+
+        return await self._row(work)
+
     async def discover(self, document: Document, subject: str) -> Entry:
         """Notes a document that is to be read."""
         return await self._row(lambda c: intake.discover(c, document, subject))

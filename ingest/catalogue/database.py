@@ -34,7 +34,7 @@ class Database:
     """An open database. Work given to it runs in its thread, one piece after another."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._engine, self._reads = engine, engine.execution_options(**{READS: True})
         self._thread = ThreadPoolExecutor(1, "catalogue")
 
     async def write(self, work: Callable[[Connection], T]) -> T:
@@ -43,7 +43,7 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Runs `work` on one state of the tables, without keeping writers away."""
-        return await self._run(self._engine.execution_options(**{READS: True}), work)
+        return await self._run(self._reads, work)
 
     async def _run(self, engine: Engine, work: Callable[[Connection], T]) -> T:
         loop = asyncio.get_running_loop()

@@ -11,13 +11,14 @@ from ingest.catalogue import intents, tables
 from ingest.catalogue.entry import Row
 from ingest.catalogue.history import events_of, note, voters
 from ingest.catalogue.intents import Intent
-from ingest.catalogue.lookup import known, newest, numbered, of_document
+from ingest.catalogue.lookup import known, newest, numbered, of_document, with_others
 from ingest.catalogue.moves import check_reason, expire, move
 from ingest.catalogue.states import SEARCHABLE, Act, State, after
 from ingest.catalogue.tables import bands, chunks, jobs, texts, versions
 from radrag.errors import FailedPrecondition, InvalidArgument, NotFound
 
 WITHDRAWING = (Act.DELETE, Act.RETIRE)
+DATED = versions.update().where(versions.c.number == sql.bindparam("wanted"))
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,8 @@ def begin_publishing(connection: Connection, number: int, subject: str, needed: 
         raise InvalidArgument(
             "valid_to", "has passed already; a version of the past needs its valid_from too"
         )
-    connection.execute(
-        versions.update().where(versions.c.number == number).values(first_day=first, last_day=last)
-    )
+    if (first, last) != (row.first_day, row.last_day):
+        connection.execute(DATED, {"wanted": number, "first_day": first, "last_day": last})
     intents.begin(connection, _publication(row, subject))
     return Term(number, first, last, row.approved_by)
 
@@ -59,10 +59,10 @@ def finish_publishing(connection: Connection, number: int, subject: str, today: 
 
     Raises NotFound or FailedPrecondition when it was deleted, or its approval taken back, meanwhile.
     """
-    row = numbered(connection, number)
+    row, others = with_others(connection, number)
     after(State(row.state), Act.PUBLISH)
-    for old in of_document(connection, row.document_id):
-        if old.number != number and State(old.state) in SEARCHABLE:
+    for old in others:
+        if State(old.state) in SEARCHABLE:
             _supersede(connection, old, row)
     row = move(connection, row, Act.PUBLISH, subject)
     intents.finish(connection, _publication(row, subject))
@@ -84,7 +84,7 @@ def _supersede(connection: Connection, old: Row, new: Row) -> None:
 
 
 def _refuse_beside_withdrawal(connection: Connection, row: Row) -> None:
-    for intent in intents.begun(connection, row.document_id):
+    for intent in intents.of_document(connection, row.document_id):
         if intent.act in WITHDRAWING and intent.version in ("", row.version):
             raise FailedPrecondition(
                 f"its {intent.act.value} has begun and is not finished", "BEING_WITHDRAWN"
@@ -131,7 +131,7 @@ def finish_retiring(connection: Connection, intent: Intent, today: date) -> None
 def begin_deleting(connection: Connection, intent: Intent) -> None:
     """Notes that a version, or all of a document, are to be deleted. Raises NotFound."""
     rows = of_document(connection, intent.document_id, intent.version)
-    if not rows and intent not in intents.begun(connection, intent.document_id):
+    if not rows and intent not in intents.of_document(connection, intent.document_id):
         known(connection, intent.document_id, intent.version)
     intents.begin(connection, intent)
 

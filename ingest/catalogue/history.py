@@ -14,6 +14,9 @@ from ingest.catalogue.tables import history
 ITSELF = "radrag"
 """The subject of what follows from the calendar or from another act."""
 
+ADDED = history.insert().inline()  # nobody asks for its id
+OF_NUMBER = sql.select(history).where(history.c.number == sql.bindparam("wanted")).order_by(history.c.id)
+
 
 @dataclass(frozen=True)
 class Event:
@@ -34,27 +37,25 @@ def now() -> int:
 
 def note(connection: Connection, row: Row, act: Act, state: State, *, subject: str, reason: str = "") -> None:
     """Writes down an act on the version in `row`."""
-    connection.execute(
-        history.insert().values(
-            number=row.number,
-            document_id=row.document_id,
-            version=row.version,
-            act=act.value,
-            before=row.state,
-            state=state.value,
-            subject=subject,
-            at=now(),
-            reason=reason,
-        )
-    )
+    values = {
+        "number": row.number,
+        "document_id": row.document_id,
+        "version": row.version,
+        "act": act.value,
+        "before": row.state,
+        "state": state.value,
+        "subject": subject,
+        "at": now(),
+        "reason": reason,
+    }
+    connection.execute(ADDED, values)
 
 
 def events_of(connection: Connection, number: int) -> list[Event]:
     """The acts on one version, oldest first."""
-    chosen = sql.select(history).where(history.c.number == number).order_by(history.c.id)
     return [
         Event(Act(one.act), State(one.before), State(one.state), one.subject, one.at, one.reason)
-        for one in connection.execute(chosen)
+        for one in connection.execute(OF_NUMBER, {"wanted": number})
     ]
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from ingest.catalogue import minhash
 from ingest.catalogue.entry import UNREAD, ChunkRange, Row, Value, read_columns, said_of, said_sha256
 from ingest.catalogue.history import note, now
-from ingest.catalogue.lookup import newest, numbered, of_document
+from ingest.catalogue.lookup import newest, of_document
 from ingest.catalogue.moves import drop_unread, move, retry
 from ingest.catalogue.states import Act, State
 from ingest.catalogue.tables import bands, chunks, texts, versions
@@ -20,6 +20,20 @@ from radrag.errors import InvalidArgument
 MOSTLY_PICTURES = 0.7  # of the pages' area
 MOST_NEAR = 10
 UNREAD_STATES = (State.DISCOVERED, State.FAILED)
+
+# Made and compiled once: every version asks each of them.
+OF_ANOTHER = versions.c.document_id != sql.bindparam("own")
+SAME_TEXT = sql.select(versions).where(versions.c.text_sha256 == sql.bindparam("text"), OF_ANOTHER).limit(1)
+BANDS = sql.select(bands.c.band).where(bands.c.number == sql.bindparam("wanted"))
+SHARING = sql.select(bands.c.number).where(bands.c.band.in_(BANDS))
+SHARING_BANDS = sql.select(versions).where(versions.c.number.in_(SHARING), OF_ANOTHER)
+NO_CHUNKS, CHUNKS = chunks.delete().where(chunks.c.number == sql.bindparam("wanted")), chunks.insert()
+VERSION = versions.insert().returning(versions)
+NEW = {
+    (dialect.__name__.rpartition(".")[2], table.name): dialect.insert(table).on_conflict_do_nothing()
+    for dialect in (sqlite, postgresql)
+    for table in (texts, bands)
+}
 
 
 @dataclass(frozen=True)
@@ -43,23 +57,24 @@ def take_in(
     """
     refuse_duplicate(connection, document)
     said = said_of(document)
-    row = same(connection, document, said_sha256(said))
-    if row is not None:
+    held = of_document(connection, document.document_id)
+    if not all(row.version for row in held):
         drop_unread(connection, document.document_id)
+    if row := _same(held, document, said_sha256(said)):
         again = State(row.state) is State.SUPERSEDED
         return retry(connection, row, subject, "the same text came again") if again else row
-    row = _read(connection, document, said, signed, subject)
+    row = move(connection, _read(connection, document, said, signed, held), Act.PARSE, subject)
     _keep(connection, document)
     put_chunks(connection, row.number, ranges)
-    _insert_new(connection, bands, [{"number": row.number, "band": key} for key in minhash.bands(signed)])
+    _insert_new(connection, "bands", [{"number": row.number, "band": key} for key in minhash.bands(signed)])
     flags = list(flags_of(document, bool(near(connection, row)), _same_source(connection, row)))
     return move(connection, row, Act.SUBMIT, subject, flags=flags)
 
 
 def refuse_duplicate(connection: Connection, document: Document) -> None:
     """Raises InvalidArgument naming the other document that has exactly this text."""
-    same = (versions.c.text_sha256 == document.sha256) & (versions.c.document_id != document.document_id)
-    row = connection.execute(sql.select(versions).where(same).limit(1)).first()
+    mine = {"text": document.sha256, "own": document.document_id}
+    row = connection.execute(SAME_TEXT, mine).first()
     if row is not None:
         where = f"document {row.document_id!r}, version {row.version}, which is {row.state}"
         raise InvalidArgument("content", f"{document.document_id}: the same text is {where}")
@@ -77,13 +92,7 @@ def flags_of(document: Document, near_duplicate: bool, same_source: bool) -> Seq
 
 def near(connection: Connection, row: Row) -> list[Near]:
     """Versions of other documents with nearly the same text, the most alike first."""
-    shared = sql.select(bands.c.band).where(bands.c.number == row.number)
-    numbers = sql.select(bands.c.number).where(bands.c.band.in_(shared))
-    candidates = connection.execute(
-        sql.select(versions).where(
-            versions.c.number.in_(numbers) & (versions.c.document_id != row.document_id)
-        )
-    )
+    candidates = connection.execute(SHARING_BANDS, {"wanted": row.number, "own": row.document_id})
     alike = [(minhash.likeness(row.signature, other.signature), other) for other in candidates]
     alike.sort(key=lambda pair: (-pair[0], -pair[1].number))
     return [
@@ -112,34 +121,38 @@ def fail(connection: Connection, document: Document, subject: str, reason: str) 
 
 def put_chunks(connection: Connection, number: int, ranges: Sequence[ChunkRange]) -> None:
     """Keeps a version's chunks in place of those it had."""
-    connection.execute(chunks.delete().where(chunks.c.number == number))
+    connection.execute(NO_CHUNKS, {"wanted": number})
     rows = [
         {"number": number, "level": one.level, "start": one.start, "end": one.end, "tokens": one.tokens}
         for one in ranges
     ]
     if rows:
-        connection.execute(chunks.insert(), rows)
+        connection.execute(CHUNKS, rows)
 
 
 def same(connection: Connection, document: Document, said: str) -> Row | None:
     """The row of this very version with this metadata."""
-    wanted = (versions.c.document_id == document.document_id) & (versions.c.version == document.version)
-    chosen = sql.select(versions).where(wanted & (versions.c.said_sha256 == said)).with_for_update()
-    return connection.execute(chosen).first()
+    return _same(of_document(connection, document.document_id), document, said)
+
+
+def _same(held: Sequence[Row], document: Document, said: str) -> Row | None:
+    return next((one for one in held if (one.version, one.said_sha256) == (document.version, said)), None)
 
 
 def _read(
-    connection: Connection, document: Document, said: dict[str, Value], signed: bytes, subject: str
+    connection: Connection,
+    document: Document,
+    said: dict[str, Value],
+    signed: bytes,
+    held: Sequence[Row],
 ) -> Row:
-    """The new row, parsed; it takes the place of one that was not read yet."""
-    waiting = newest(connection, document.document_id, states=UNREAD_STATES)
-    before = [row for row in of_document(connection, document.document_id) if row.version]
-    drop_unread(connection, document.document_id)
+    """The new row; of those `held` it takes the place of one that was not read yet."""
+    waiting = next((row for row in held if State(row.state) in UNREAD_STATES), None)
+    before = [row for row in held if row.version]
     columns = {**UNREAD, **said, **read_columns(document, signed)}
     if waiting is not None:
         columns["number"] = waiting.number  # the same version goes on, with its history
-    row = _insert(connection, columns, document.document_id, said, before[0].number if before else None)
-    return move(connection, row, Act.PARSE, subject)
+    return _insert(connection, columns, document.document_id, said, before[0].number if before else None)
 
 
 def _insert(
@@ -149,31 +162,26 @@ def _insert(
     said: dict[str, Value],
     previous: int | None,
 ) -> Row:
-    added = versions.insert().values(
-        {
-            **columns,
-            "document_id": document_id,
-            "said_sha256": said_sha256(said),
-            "state": State.DISCOVERED.value,
-            "since": now(),
-            "previous": previous,
-        }
-    )
-    key = connection.execute(added).inserted_primary_key
-    assert key is not None
-    return numbered(connection, int(key[0]))
+    values = {
+        **columns,
+        "document_id": document_id,
+        "said_sha256": said_sha256(said),
+        "state": State.DISCOVERED.value,
+        "since": now(),
+        "previous": previous,
+    }
+    return connection.execute(VERSION, values).one()
 
 
 def _keep(connection: Connection, document: Document) -> None:
     pairs = {document.sha256: document.text, str(read_columns(document, b"")["raw_sha256"]): document.raw}
-    _insert_new(connection, texts, [{"sha256": digest, "text": text} for digest, text in pairs.items()])
+    _insert_new(connection, "texts", [{"sha256": digest, "text": text} for digest, text in pairs.items()])
 
 
-def _insert_new(connection: Connection, table: sql.Table, rows: list[dict[str, Value]]) -> None:
+def _insert_new(connection: Connection, table: str, rows: list[dict[str, Value]]) -> None:
     """Inserts those rows whose key is not there yet."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
     if rows:
-        connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
+        connection.execute(NEW[connection.dialect.name, table], rows)
 
 
 def _same_source(connection: Connection, row: Row) -> bool:

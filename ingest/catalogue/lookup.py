@@ -10,7 +10,25 @@ from ingest.catalogue.states import State
 from ingest.catalogue.tables import texts, versions
 from radrag.errors import Internal, NotFound
 
+DELETED = "the version was deleted"
 COUNTED = ("state", "topic", "category", "language")
+
+# Made and compiled once: a publication asks each of them several times.
+WANTED: sql.BindParameter[object] = sql.bindparam("wanted")
+BY_NUMBER = sql.select(versions).where(versions.c.number == WANTED).with_for_update()
+ITS_DOCUMENT = sql.select(versions.c.document_id).where(versions.c.number == WANTED)
+OF_SAME_DOCUMENT = (
+    sql.select(versions)
+    .where(versions.c.document_id == ITS_DOCUMENT.scalar_subquery())
+    .order_by(versions.c.number.desc())
+    .with_for_update()
+)
+OF_DOCUMENT = (
+    sql.select(versions)
+    .where(versions.c.document_id == WANTED)
+    .order_by(versions.c.number.desc())
+    .with_for_update()
+)
 
 
 def newest(
@@ -36,20 +54,25 @@ def known(connection: Connection, document_id: str, version: str = "", states: C
 
 def numbered(connection: Connection, number: int) -> Row:
     """The row of this number, locked for a writer. Raises NotFound."""
-    row = connection.execute(
-        sql.select(versions).where(versions.c.number == number).with_for_update()
-    ).first()
+    row = connection.execute(BY_NUMBER, {"wanted": number}).first()
     if row is None:
-        raise NotFound("the version was deleted")
+        raise NotFound(DELETED)
     return row
+
+
+def with_others(connection: Connection, number: int) -> tuple[Row, list[Row]]:
+    """The row of this number and the others of its document, newest first. Raises NotFound."""
+    rows = connection.execute(OF_SAME_DOCUMENT, {"wanted": number}).all()
+    found = next((row for row in rows if row.number == number), None)
+    if found is None:
+        raise NotFound(DELETED)
+    return found, [row for row in rows if row is not found]
 
 
 def of_document(connection: Connection, document_id: str, version: str = "") -> Sequence[Row]:
     """All rows of a document, newest first; of one version only, where given."""
-    chosen = sql.select(versions).where(versions.c.document_id == document_id)
-    if version:
-        chosen = chosen.where(versions.c.version == version)
-    return connection.execute(chosen.order_by(versions.c.number.desc()).with_for_update()).all()
+    rows = connection.execute(OF_DOCUMENT, {"wanted": document_id}).all()
+    return [row for row in rows if version in ("", row.version)]
 
 
 def page(

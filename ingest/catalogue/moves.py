@@ -1,5 +1,6 @@
 """Moves a version from one state to the next, by the table of states, and writes it down."""
 
+import sqlalchemy as sql
 from sqlalchemy.engine import Connection
 
 from ingest.catalogue.entry import Row, Value
@@ -9,6 +10,7 @@ from ingest.catalogue.states import Act, State, after
 from ingest.catalogue.tables import versions
 from radrag.errors import InvalidArgument, PermissionDenied
 
+CHANGED = versions.update().where(versions.c.number == sql.bindparam("wanted")).returning(versions)
 LONGEST_REASON, LONGEST_APPROVERS = 2000, 200
 
 
@@ -22,7 +24,7 @@ def move(
     if state.value != row.state:
         values |= {"state": state.value, "since": now()}
     if values:
-        connection.execute(versions.update().where(versions.c.number == row.number).values(values))
+        return connection.execute(CHANGED, {**values, "wanted": row.number}).one()
     return numbered(connection, row.number)
 
 
@@ -46,6 +48,16 @@ def approve(connection: Connection, row: Row, subject: str, reason: str, needed:
         return move(connection, row, Act.VOTE, subject, reason)
     names = ", ".join(counted)[:LONGEST_APPROVERS]
     return move(connection, row, Act.APPROVE, subject, reason, approved_by=names)
+
+
+def approved_with(connection: Connection, row: Row, subject: str, reason: str, needed: int) -> Row:
+    """The same where it is in review and this person's approval does not count yet; else the row as it is."""
+    if State(row.state) is not State.IN_REVIEW:
+        return row
+    try:
+        return approve(connection, row, subject, reason, needed)
+    except PermissionDenied:  # approved by the same person before: it waits for another one
+        return row
 
 
 def reject(connection: Connection, row: Row, subject: str, reason: str) -> Row:

@@ -1,6 +1,7 @@
 """A parsed text as the rules of cleaning see it: its blocks, their lines, and which of them are titles."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,7 +26,7 @@ class Draft:
     text: str
 
     @cached_property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> Sequence[Block]:
         return blocks_of(self.text)
 
     def of(self, block: Block) -> str:
