@@ -19,27 +19,31 @@ class Chore:
     document_id: str
 
 
-def note(connection: Connection, chore: Chore) -> None:
-    """Notes a chore; one that is noted already is noted anew."""
-    forget(connection, chore)
-    connection.execute(
-        chores.insert().values(
-            generation=chore.collection.generation,
-            edition=chore.edition,
-            topic=chore.collection.topic,
-            document_id=chore.document_id,
-            since=int(time()),
-        )
-    )
+# Made and compiled once: every publication notes a chore and forgets it.
+ADDED = chores.insert()
+FORGOTTEN = chores.delete().where(
+    chores.c.generation == sql.bindparam("its_generation"), chores.c.edition == sql.bindparam("its_edition")
+)
 
 
-def forget(connection: Connection, chore: Chore) -> None:
-    """Forgets a chore."""
-    connection.execute(
-        chores.delete().where(
-            (chores.c.generation == chore.collection.generation) & (chores.c.edition == chore.edition)
-        )
-    )
+def note(connection: Connection, chore: Chore) -> bool:
+    """Notes a chore; one that is noted already is noted anew. Returns whether one was."""
+    known = forget(connection, chore)
+    values = {
+        "generation": chore.collection.generation,
+        "edition": chore.edition,
+        "topic": chore.collection.topic,
+        "document_id": chore.document_id,
+        "since": int(time()),
+    }
+    connection.execute(ADDED, values)
+    return known
+
+
+def forget(connection: Connection, chore: Chore) -> bool:
+    """Forgets a chore. Returns whether it was noted."""
+    mine = {"its_generation": chore.collection.generation, "its_edition": chore.edition}
+    return bool(connection.execute(FORGOTTEN, mine).rowcount)
 
 
 def noted(connection: Connection, age: float) -> list[Chore]:

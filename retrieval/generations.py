@@ -7,11 +7,14 @@ from radrag.errors import FailedPrecondition
 from retrieval.snapshot import Generation
 from retrieval.tables import chores, generation_row, generations, state, versions
 
+# Made and compiled once: every publication asks for them.
+NEXT_REVISION = state.update().values(revision=state.c.revision + 1).returning(state.c.revision)
+NOTED = sql.select(generations).where(generations.c.name == sql.bindparam("wanted"))
+
 
 def next_revision(connection: Connection) -> int:
     """Takes the next revision. Comes first in a transaction: the row it locks puts writers in line."""
-    connection.execute(state.update().values(revision=state.c.revision + 1))
-    return int(connection.execute(sql.select(state.c.revision)).scalar_one())
+    return int(connection.execute(NEXT_REVISION).scalar_one())
 
 
 def add(connection: Connection, generation: Generation) -> None:
@@ -35,7 +38,7 @@ def add_first(connection: Connection, generation: Generation) -> None:
 
 def noted(connection: Connection, name: str) -> dict[str, str] | None:
     """The row of a generation, if there is one."""
-    found = connection.execute(sql.select(generations).where(generations.c.name == name)).mappings().first()
+    found = connection.execute(NOTED, {"wanted": name}).mappings().first()
     return None if found is None else dict(found)
 
 

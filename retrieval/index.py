@@ -104,8 +104,8 @@ class Index:
         chore = Chore(collection, header.edition, header.document.document_id)
         await self._make(collection, header.fingerprint.embedder.dimension)
         try:
-            await self._versions.begin(chore)
-            if header.edition not in generation.versions:  # what a broken stream may have left
+            left = await self._versions.begin(chore)
+            if left and header.edition not in generation.versions:  # by a broken stream, or to be removed
                 await self._store.delete(collection, of_edition(header.edition))
             frequencies = await Publication(header, self._bm25).write(self._store, collection, batches)
             return await to_the_end(self._commit(generation, header, frequencies))

@@ -6,6 +6,7 @@ Nothing of it can be found until the version table says so.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite, sqrt
 
 from radrag.errors import InvalidArgument, Unavailable
@@ -27,7 +28,7 @@ class Header:
     children: int
     generation: str = ""
 
-    @property
+    @cached_property
     def edition(self) -> str:
         """See retrieval.document.edition."""
         return edition(self.document, self.parents, self.children)

@@ -58,6 +58,13 @@ chores = sql.Table(
     sql.Column("since", sql.BigInteger, nullable=False),  # seconds since 1970
 )
 
+# Made and compiled once: every commit asks for them.
+MINE = versions.c.generation == sql.bindparam("wanted")
+REVISION, GENERATIONS = sql.select(state.c.revision), sql.select(generations)
+CHANGED = sql.select(versions).where(MINE, versions.c.revision > sql.bindparam("known"))
+HOW_MANY = sql.select(sql.func.count()).select_from(versions).where(MINE)
+EDITIONS = sql.select(versions.c.edition).where(MINE)
+
 
 def row(generation: str, version: Version) -> dict[str, object]:
     """The row of a version."""
@@ -90,11 +97,11 @@ def generation_row(generation: Generation) -> dict[str, str]:
 
 def read_snapshot(connection: Connection, known: Snapshot) -> Snapshot:
     """The tables as they are; reads in full only the rows that changed since the `known` snapshot."""
-    revision = int(connection.execute(sql.select(state.c.revision)).scalar_one())
+    revision = int(connection.execute(REVISION).scalar_one())
     if revision == known.revision:
         return known
     held: dict[str, Generation] = {}
-    for one in connection.execute(sql.select(generations)).all():
+    for one in connection.execute(GENERATIONS).all():
         fresh = Generation(one.name, _fingerprint(one.fingerprint), one.bm25_sha256)
         before = known.generations.get(one.name, fresh)
         same = replace(before, fingerprint=fresh.fingerprint, bm25_sha256=fresh.bm25_sha256)
@@ -103,11 +110,13 @@ def read_snapshot(connection: Connection, known: Snapshot) -> Snapshot:
 
 
 def _versions(connection: Connection, known: Generation, revision: int) -> dict[str, Version]:
-    mine = versions.c.generation == known.name
-    editions = connection.execute(sql.select(versions.c.edition).where(mine)).scalars()
-    changed = connection.execute(sql.select(versions).where(mine & (versions.c.revision > revision)))
-    fresh = {one.edition: _version(one) for one in changed}
-    return {edition: fresh.get(edition) or known.versions[edition] for edition in editions}
+    mine = {"wanted": known.name, "known": revision}
+    fresh = {one.edition: _version(one) for one in connection.execute(CHANGED, mine)}
+    every = {**known.versions, **fresh}
+    if connection.execute(HOW_MANY, mine).scalar_one() == len(every):
+        return every
+    kept = connection.execute(EDITIONS, mine).scalars()  # some were deleted
+    return {edition: every[edition] for edition in kept}
 
 
 def _version(one: "sql.Row[tuple[object, ...]]") -> Version:

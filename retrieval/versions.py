@@ -29,6 +29,14 @@ from retrieval.tables import generation_row, metadata, read_snapshot, row, state
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
+# Made and compiled once: every publication asks for them.
+ADDED = versions.insert()
+OF_DOCUMENT = (
+    sql.select(versions)
+    .where(versions.c.document_id == sql.bindparam("wanted"))
+    .order_by(versions.c.revision)
+)
+
 
 class Versions:
     """The table, and a snapshot of it in memory that every commit replaces."""
@@ -54,9 +62,9 @@ class Versions:
             await self._write(lambda connection: None)
         return self._snapshot
 
-    async def begin(self, chore: Chore) -> None:
-        """Notes an edition that is about to be written."""
-        await self._write(lambda connection: chores.note(connection, chore))
+    async def begin(self, chore: Chore) -> bool:
+        """Notes an edition that is about to be written. Returns whether points of it may be there already."""
+        return await self._write(lambda connection: chores.note(connection, chore))
 
     async def publish(self, generation: Generation, new: Version) -> tuple[str, list[Chore]]:
         """Commits a version. Returns the version that was live before, if another one, and what to tidy.
@@ -161,7 +169,7 @@ def _publish(connection: Connection, into: Generation, new: Version) -> tuple[st
         else:
             continue
         left.append(Chore(Collection(generation, old.topic), old.edition, old.document_id))
-    connection.execute(versions.insert().values(row(generation, replace(new, revision=revision))))
+    connection.execute(ADDED, row(generation, replace(new, revision=revision)))
     chores.forget(connection, Chore(Collection(generation, ""), new.edition, ""))
     left = [chore for chore in left if chore.edition != new.edition]
     for chore in left:
@@ -202,10 +210,8 @@ def _end_version(connection: Connection, document_id: str, version: str, day: in
 def _of_document(
     connection: Connection, document_id: str, generation: str = ""
 ) -> Sequence["sql.Row[tuple[object, ...]]"]:
-    chosen = sql.select(versions).where(versions.c.document_id == document_id)
-    if generation:
-        chosen = chosen.where(versions.c.generation == generation)
-    return connection.execute(chosen.order_by(versions.c.revision)).all()
+    held = connection.execute(OF_DOCUMENT, {"wanted": document_id}).all()
+    return [one for one in held if generation in ("", one.generation)]
 
 
 def _is(generation: str, edition: str) -> "sql.ColumnElement[bool]":

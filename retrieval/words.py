@@ -8,12 +8,14 @@ spelling repair beyond look-alike letters, and synonyms.
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from py_rust_stemmers import SnowballStemmer
 
 NAME = "radrag-words-1"
 LONGEST = 40  # characters; fastembed's token_max_length
+WORDS_KEPT = 50_000  # and their terms: a word of a text has mostly been in one before
 
 # Letters and digits, joined by signs that may be part of a code, a number or a compound word.
 _COMPOUND = re.compile(r"[^\W_]+(?:[-\u2010\u2011\u2012\u2013./,'’][^\W_]+)*")
@@ -52,6 +54,7 @@ class Words:
     def __init__(self, stop_words: frozenset[str]) -> None:
         self.name, self.stop_words = NAME, stop_words
         self._english, self._russian = SnowballStemmer("english"), SnowballStemmer("russian")
+        self._term = lru_cache(WORDS_KEPT)(self._worked_out)
 
     def terms(self, text: str) -> list[str]:
         """The terms of `text` in order, repeats included, stop words left out."""
@@ -64,7 +67,7 @@ class Words:
                 if len(word) <= LONGEST and word not in self.stop_words:
                     yield self._term(word)
 
-    def _term(self, word: str) -> str:
+    def _worked_out(self, word: str) -> str:
         if any(letter.isdigit() for letter in word):
             return word.translate(_TO_LATIN)
         cyrillic = bool(_CYRILLIC.search(word))
