@@ -3,6 +3,7 @@
 import argparse
 import getpass
 import os
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from ingest import __main__ as service
 from ingest import pipeline
 from ingest.document import Metadata
 from ingest.event import OUTCOMES, Event, OnEvent, Result, Summary
+from ingest.identity import document_id_of
 from ingest.manifest import Item, read_manifest
 from ingest.wiring import Plan, wired
 from radrag.access import channels
@@ -28,11 +30,16 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     """Status 0 when every file went through, 1 when one did not; the others are in."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a local Ray would report its use
     settings, items = Settings.from_environ(environ), chosen(given)
+    files, (items, refused) = len(items), apart(items)
+    on_event = shown(screen, files)
+    for one in refused:
+        on_event(Event(one.file, result=one))
     channels.show_credential(settings, settings.retrieval_address)
     with audited("ingest --approve" if given.approve else "ingest", person(), environ) as told:
         wanted = plan(settings, environ, person() if given.approve else "")
         async with wired(replace(wanted, ray=given.ray)) as parts:
-            summary = await pipeline.run(items, parts, shown(screen, len(items)))
+            summary = await pipeline.run(items, parts, on_event)
+        summary.results += refused
         told.note("done", versions(summary), **{one: summary.count(one) for one in OUTCOMES})
     screen.progress("")
     if given.json:
@@ -58,6 +65,30 @@ def chosen(given: argparse.Namespace) -> list[Item]:
 
 def _undescribed(path: Path, topic: str) -> Item:
     return Item(path, path.name, Metadata(topic=topic))
+
+
+def apart(items: Sequence[Item]) -> tuple[list[Item], list[Result]]:
+    """The items to read, and the refusals of different files that would get one id.
+
+    All of them are refused: as versions of one document the last to be read would replace the others.
+    """
+    by_id: defaultdict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_id[document_id_of(item.name, item.metadata)].append(item)
+    read: list[Item] = []
+    refused: list[Result] = []
+    for document_id, same in by_id.items():
+        if len({item.path.resolve() for item in same}) == 1:
+            read += same
+        else:
+            refused += [_clash(item, document_id, same) for item in same]
+    return read, refused
+
+
+def _clash(item: Item, document_id: str, same: Sequence[Item]) -> Result:
+    others = ", ".join(str(one.path) for one in same if one.path != item.path)
+    reason = f"id: {document_id} would be the id of {others} too; rename a file, or give ids in a --manifest"
+    return Result(str(item.path), "failed", reason=reason)
 
 
 def plan(settings: Settings, environ: Mapping[str, str], approver: str) -> Plan:

@@ -2,8 +2,9 @@
 
 import argparse
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import httpx
 
@@ -11,10 +12,11 @@ from cli import ingest
 from cli.exits import Exit
 from cli.terminal import Terminal
 from ingest.catalogue.catalogue import Catalogue
+from ingest.identity import document_id_of
 from ingest.watch.address import Allowed, place_of
 from ingest.watch.fetch import Fetcher, Manners
-from ingest.watch.once import WHATS, Look, Watch
-from ingest.watch.sources import Sources, read_sources
+from ingest.watch.once import WHATS, Look, Watch, files_of
+from ingest.watch.sources import Folder, Page, Sources, read_sources
 from ingest.wiring import Plan, connected
 from radrag.errors import Unavailable
 from radrag.settings import Settings
@@ -36,6 +38,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
 
 async def look(sources: Sources, plan: Plan) -> list[Look]:
     """Looks at everything once. Raises as `connected` does."""
+    sources, refused = await asyncio.to_thread(apart, sources)
     catalogue = await Catalogue.opened(plan.catalogue_url)
     manners = Manners(seconds_between=sources.seconds_between, most_bytes=plan.files.file_bytes)
     try:
@@ -43,9 +46,42 @@ async def look(sources: Sources, plan: Plan) -> list[Look]:
             connected(plan, catalogue) as parts,
             Fetcher(Allowed(hosts(sources), sources.private), manners) as fetcher,
         ):
-            return await Watch(parts.pipeline, catalogue, fetcher).once(sources)
+            return refused + await Watch(parts.pipeline, catalogue, fetcher).once(sources)
     finally:
         await catalogue.close()
+
+
+def apart(sources: Sources) -> tuple[Sources, list[Look]]:
+    """The sources to look at, and the refusals of those whose id another file or page would get as well.
+
+    One id for several would make each look replace what the one before it had read.
+    """
+    watched: list[Folder | Page] = [*sources.folders, *sources.pages]
+    ids = {source: ids_of(source) for source in watched}
+    places: defaultdict[str, set[str]] = defaultdict(set)
+    for uri, document_id in (one for found in ids.values() for one in found.items()):
+        places[document_id].add(uri)
+    shared = {source for source, found in ids.items() if any(len(places[one]) > 1 for one in found.values())}
+    refused = [_clash(uri, one, places[one]) for source in shared for uri, one in ids[source].items()]
+    folders = tuple(one for one in sources.folders if one not in shared)
+    pages = tuple(one for one in sources.pages if one not in shared)
+    return replace(sources, folders=folders, pages=pages), sorted(refused, key=lambda look: look.uri)
+
+
+def ids_of(source: Folder | Page) -> dict[str, str]:
+    """The id of each file or page of a source, by its URI. None for a folder that cannot be read."""
+    if isinstance(source, Page):
+        return {source.url: document_id_of(source.url, source.metadata)}
+    try:
+        return {path.as_uri(): document_id_of(path.as_uri(), source.metadata) for path in files_of(source)}
+    except OSError:  # the look itself says so
+        return {}
+
+
+def _clash(uri: str, document_id: str, places: set[str]) -> Look:
+    others = ", ".join(sorted(places - {uri}))
+    reason = f"id: {document_id} would be the id of {others} too; give each an id or a source_uri of its own"
+    return Look(uri, "failed", reason=reason)
 
 
 def hosts(sources: Sources) -> frozenset[str]:

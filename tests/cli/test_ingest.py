@@ -1,15 +1,20 @@
 """Which files `radrag ingest` reads, what it shows while it runs and in the end."""
 
 import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from cli import arguments, ingest
+from cli.exits import Exit
 from cli.terminal import Terminal
+from ingest import pipeline
 from ingest.document import Metadata
-from ingest.event import Event, Result, Summary
+from ingest.event import Event, OnEvent, Result, Summary
 from ingest.manifest import Item
+from ingest.wiring import Plan
 from radrag.errors import InvalidArgument
 from radrag.settings import Settings
 from tests.cli import screens
@@ -17,6 +22,18 @@ from tests.cli import screens
 DONE = Result("a.md", "published", "a", "1", parents=2, children=5, seconds=0.5)
 FAILED = Result("b.pdf", "failed", reason="b.pdf: size: it is empty (0 bytes)")
 SUMMARY = Summary([FAILED, DONE], 1.25)
+
+
+DO = "rename a file, or give ids in a --manifest"
+
+
+@asynccontextmanager
+async def no_parts(plan: Plan) -> AsyncIterator[None]:
+    yield
+
+
+async def all_published(items: Sequence[Item], parts: None, on_event: OnEvent) -> Summary:
+    return Summary([Result(item.name, "published", item.name, "1") for item in items])
 
 
 @pytest.fixture
@@ -51,6 +68,34 @@ def test_plain_files_get_the_topic_given() -> None:
     assert chosen("x/a.pdf", "--topic", "physics") == [
         Item(Path("x/a.pdf"), "a.pdf", Metadata(topic="physics"))
     ]
+
+
+def test_files_that_would_become_one_document_are_all_refused_and_the_rest_is_read() -> None:
+    read, refused = ingest.apart(chosen("a/index.md", "b/index.md", "c.md", "c.md", "--topic", "safety"))
+    assert [item.name for item in read] == ["c.md", "c.md"]
+    assert [(one.file, one.outcome, one.reason) for one in refused] == [
+        ("a/index.md", "failed", f"id: index.md would be the id of b/index.md too; {DO}"),
+        ("b/index.md", "failed", f"id: index.md would be the id of a/index.md too; {DO}"),
+    ]
+
+
+def test_two_entries_of_a_manifest_with_one_id_are_refused(manifest: Path) -> None:
+    manifest.write_text("[{file: a.md, id: x}, {file: sub/a.md, id: x}, {file: b/a.md, id: y}]")
+    read, refused = ingest.apart(chosen("--manifest", str(manifest)))
+    assert ([item.name for item in read], len(refused)) == (["b/a.md"], 2)
+
+
+async def test_a_refused_file_does_not_end_the_batch_but_fails_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ingest, "wired", no_parts)
+    monkeypatch.setattr(pipeline, "run", all_published)
+    pipe = screens.pipe()
+    words = ["ingest", "a/index.md", "b/index.md", "c.md", "--topic", "safety", "--json"]
+    status = await ingest.run(arguments.parsed(words), pipe, {"RADRAG_HOME": str(tmp_path)})
+    found = json.loads(screens.out(pipe))
+    assert (status, found["published"], found["failed"]) == (Exit.FAILURE, 1, 2)
+    assert screens.err(pipe).startswith("a/index.md: id: index.md would be the id of b/index.md too")
 
 
 def test_nothing_to_read_is_a_wrong_argument() -> None:
