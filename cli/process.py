@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel keeps it
 FAILURE = re.compile(r"error|fail|exception|no such|cannot", re.IGNORECASE)
 
 
@@ -38,10 +39,14 @@ def identity(pid: int) -> Identity | None:
 
 @dataclass(frozen=True)
 class Child:
-    """A child's name and the folder below which its pid file and its log lie."""
+    """A child's name and the folder below which its pid file and its log lie.
+
+    `shared` begins the names of what it keeps in shared memory: killed, it leaves that there.
+    """
 
     name: str
     home: Path
+    shared: str = ""
 
     @property
     def pid_file(self) -> Path:
@@ -66,6 +71,7 @@ class Child:
 
         It leaves no core file, which would hold what it was asked; nor does this process from then on.
         """
+        forget_shared(self.shared)
         for path in (self.pid_file, self.log):
             path.parent.mkdir(parents=True, exist_ok=True)
         if self.log.exists():
@@ -97,6 +103,7 @@ class Child:
                 # The leader if it would not end, and the stubs it may have left behind.
                 os.killpg(known.pid, signal.SIGKILL)
         self.pid_file.unlink(missing_ok=True)
+        forget_shared(self.shared)
         return known is not None
 
     def last_lines(self, count: int = 20) -> list[str]:
@@ -107,6 +114,12 @@ class Child:
             return []
         before = [line for line in lines[:-count] if FAILURE.search(line)]
         return [*before[-count:], *lines[-count:]]
+
+
+def forget_shared(prefix: str) -> None:
+    """Removes what a killed process left in shared memory under names that begin so; nothing for no name."""
+    for left in SHARED_MEMORY.glob(f"{prefix}*") if prefix else ():
+        left.unlink(missing_ok=True)
 
 
 async def _until_gone(known: Identity, seconds: float) -> None:

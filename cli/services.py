@@ -111,7 +111,7 @@ def _triton(name: str, url: str, wanted: tuple[str, ...], environ: Mapping[str, 
 
     server = "model server" if name == "triton" else name
     return Service(
-        child=Child(name, home),
+        child=Child(name, home, triton_server.shared_memory_prefix(grpc_port, host)),
         command=triton_server.command(wanted, host, grpc_port, traces=environ.get(TRACES, "")),
         environ=triton_server.environ(environ, traced=bool(environ.get(TRACES))),
         folder=places.ROOT,

@@ -10,17 +10,16 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from ctypes.util import find_library
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cli.model_environment import MODEL_REPOSITORY, ROOT, ModelEnvironment
-from cli.process import Child
+from cli.process import Child, forget_shared
 
 # A model process needs seconds to let its weights go; cut short, it leaves shared memory behind.
 EXIT_SECONDS = 15
 # Callers connect anew after so long and then find a new replica; what runs on the old connection may end.
 CONNECTION_SECONDS, GRACE_SECONDS = 30, 600
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where Triton keeps it, not a file of ours
 
 
 class TritonNotReady(RuntimeError):
@@ -62,8 +61,7 @@ def shared_memory_prefix(grpc_port: int, host: str = "127.0.0.1") -> str:
 
 def forget_shared_memory(grpc_port: int, host: str = "127.0.0.1") -> None:
     """Removes what a killed server at this address left: the texts of its last requests are in it."""
-    for left in SHARED_MEMORY.glob(f"{shared_memory_prefix(grpc_port, host)}*"):
-        left.unlink(missing_ok=True)
+    forget_shared(shared_memory_prefix(grpc_port, host))
 
 
 def tracing(endpoint: str) -> list[str]:
@@ -138,11 +136,14 @@ class TritonServer:
     def metrics(self) -> str:
         return f"{self.host}:{self.grpc_port + 1}"
 
+    @property
+    def _private(self) -> Child:
+        return replace(self.child, shared=shared_memory_prefix(self.grpc_port, self.host))
+
     async def start(self, seconds: float = 120.0) -> None:
         """Returns when every model is READY. Raises TritonNotReady, and leaves nothing running then."""
-        forget_shared_memory(self.grpc_port, self.host)
         line = command(self.models, self.host, self.grpc_port, traces=self.traces, repository=self.repository)
-        self.child.start(line, environ(os.environ, traced=bool(self.traces)), ROOT)
+        self._private.start(line, environ(os.environ, traced=bool(self.traces)), ROOT)
         try:
             await asyncio.wait_for(self._until_ready(), seconds)
         except TimeoutError:
@@ -153,8 +154,7 @@ class TritonServer:
 
     async def stop(self) -> None:
         """Ends it and its model processes, and leaves nothing of theirs in memory."""
-        await self.child.stop(EXIT_SECONDS + 5.0)
-        forget_shared_memory(self.grpc_port, self.host)
+        await self._private.stop(EXIT_SECONDS + 5.0)
 
     def kill(self) -> None:
         """As if the machine had taken it: the server and its model processes, at once."""

@@ -6,12 +6,13 @@ import resource
 import signal
 import sys
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
-from cli.process import Child, identity
+from cli.process import SHARED_MEMORY, Child, identity
 
 SLEEPER = "import time; time.sleep(600)"
 STUBBORN = (
@@ -80,6 +81,20 @@ async def test_what_it_started_is_stopped_too(child: Child) -> None:
     assert identity(grandchild) is not None
     await child.stop(5)
     assert until(lambda: identity(grandchild) is None)
+
+
+async def test_what_a_killed_one_left_in_shared_memory_goes_with_the_next_start_and_with_a_stop(
+    tmp_path: Path,
+) -> None:
+    one = Child("sharing", tmp_path, f"radrag-test-{uuid.uuid4()}-")
+    left, own = (SHARED_MEMORY / f"{one.shared}{name}" for name in ("left", "own"))
+    left.write_text("a question")
+    start(one, f"open({str(own)!r}, 'w').close(); print('made', flush=True); " + SLEEPER)
+    assert not left.exists()
+    assert until(lambda: one.last_lines() == ["made"])
+    assert own.exists()
+    await one.stop(0)
+    assert not own.exists()
 
 
 async def test_a_pid_that_was_given_to_another_process_is_not_ours(child: Child) -> None:

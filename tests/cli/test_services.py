@@ -39,6 +39,13 @@ def test_the_model_server_loads_the_models_of_the_three_roles_each_once() -> Non
     assert "--load-model=e5_small --load-model=lexical_late_interaction --load-model=extractive" in command
 
 
+def test_a_model_server_is_known_by_what_it_keeps_in_shared_memory() -> None:
+    """It has the texts of the last requests: what a crash leaves must go with `up` and `down`."""
+    service = profile().services[0]
+    assert service.child.shared
+    assert f"--backend-config=python,shm-region-prefix-name={service.child.shared}" in service.command
+
+
 def test_roles_with_addresses_of_their_own_are_served_apart() -> None:
     apart = {
         "RADRAG_EMBEDDER_URL": "127.0.0.1:8001",

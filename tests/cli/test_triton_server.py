@@ -13,9 +13,8 @@ import pytest
 from tritonclient.grpc import aio
 
 from cli.model_environment import ModelEnvironment
-from cli.process import Child
+from cli.process import SHARED_MEMORY, Child
 from cli.triton_server import (
-    SHARED_MEMORY,
     TritonNotReady,
     TritonServer,
     command,
