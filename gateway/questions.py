@@ -18,6 +18,9 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 # Control characters other than tab and line ends; and those that reorder what is shown without changing what
 # is read, so that an instruction can hide behind them.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Seen by nobody, they keep words from being found; documents have them taken out too (ingest/canonical.py).
+# The joiners stay, since some scripts spell with them; so do marks of direction.
+_INVISIBLE = re.compile(r"[\u00ad\u180e\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 _CYRILLIC = re.compile(r"[\u0400-\u0481\u048a-\u04ff]")
 # Composing shortens a text at most so much (Unicode, NFC stability: no canonical mapping is longer than 4).
 _SHRINKS_AT_MOST = 4
@@ -80,7 +83,7 @@ class Rules:
         limit = f"1 to {self.max_characters:,} characters, not only white space, no control characters"
         if len(raw) > self.max_characters * _SHRINKS_AT_MOST or _FORBIDDEN.search(raw):
             raise InvalidArgument("question", limit)
-        text = unicodedata.normalize("NFC", raw).strip()
+        text = unicodedata.normalize("NFC", _INVISIBLE.sub("", raw)).strip()
         if len(text) > self.max_characters or not any(sign.isalnum() for sign in text):
             raise InvalidArgument("question", limit)
         return text
@@ -138,8 +141,10 @@ def _matching(
 def _document_ids(given: Sequence[str]) -> tuple[str, ...]:
     _count("filter.document_ids", given, 100)
     for index, value in enumerate(given):
-        if not 1 <= len(value) <= 200:
-            raise InvalidArgument(f"filter.document_ids[{index}]", "1 to 200 characters")
+        if not 1 <= len(value) <= 200 or _FORBIDDEN.search(value):
+            raise InvalidArgument(
+                f"filter.document_ids[{index}]", "1 to 200 characters, no control characters"
+            )
     return tuple(dict.fromkeys(given))
 
 

@@ -42,6 +42,10 @@ BAD = {
         wire.GenerateRequest(question=QUESTION, filter=FILTER(document_ids=["x" * 201])),
         "filter.document_ids[0]", "200",
     ),
+    "NUL in a document id": (
+        wire.GenerateRequest(question=QUESTION, filter=FILTER(document_ids=["x", "a\0b"])),
+        "filter.document_ids[1]", "control",
+    ),
     "document ids": (
         wire.GenerateRequest(question=QUESTION, filter=FILTER(document_ids=["x"] * 101)),
         "filter.document_ids", "100",
