@@ -1,15 +1,22 @@
 """A backup: one tar file that begins with a manifest of every file's sha256.
 
 It is written beside its name and read back before it gets it. Nothing in it is believed: a file that the
-manifest lacks, or whose name leads elsewhere, is refused.
+manifest lacks, or whose name leads elsewhere, is refused, and so is more than the disk has room for.
+
+It is compressed, because the index's logs are mostly holes: a few kilobytes and 32 MiB of nothing. Backups
+from before that are plain tar files and are read too.
 """
 
+import gzip
 import hashlib
 import io
 import json
 import os
+import shutil
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
@@ -17,7 +24,14 @@ from typing import BinaryIO, cast
 from radrag.errors import FailedPrecondition
 
 MANIFEST, FORMAT = "manifest.json", 1
-PIECE, MOST_MANIFEST = 1 << 20, 64 << 20
+MAGIC, LEVEL = (
+    b"\x1f\x8b",
+    1,
+)  # of gzip; the quickest level is small enough, as holes are what there is to save
+PIECE, MOST_MANIFEST = 1 << 16, 64 << 20
+NOTHING = bytes(PIECE)
+LEFT_FREE = 64 << 20  # of a disk that a backup is unpacked on
+UNREADABLE = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError, TypeError)
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,10 @@ def write(path: Path, files: Mapping[str, Path], read_back: Callable[[Path], Con
 
 def _write(out: BinaryIO, files: Mapping[str, Path], wanted: Mapping[str, str]) -> None:
     said = json.dumps({"format": FORMAT, "files": wanted}, sort_keys=True).encode()
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+    with (
+        gzip.GzipFile("", "wb", LEVEL, out, mtime=0) as packed,  # without a name or a time of its own
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
         head = tarfile.TarInfo(MANIFEST)
         head.size = len(said)
         archive.addfile(head, io.BytesIO(said))
@@ -64,22 +81,58 @@ def _write(out: BinaryIO, files: Mapping[str, Path], wanted: Mapping[str, str]) 
 def read(path: Path, into: Path) -> Contents:
     """Writes every file of a backup below `into` and checks what is there then against its manifest.
 
-    Raises FailedPrecondition for one that is damaged, cut off, or holds what it should not.
+    Raises FailedPrecondition for one that is damaged, cut off, holds what it should not, or more than fits.
     """
+    into.mkdir(parents=True, exist_ok=True)
     found: dict[str, str] = {}
-    size = 0
+    size, room = 0, _Room(into)
     try:
-        with tarfile.open(path, "r:") as archive:
+        with _opened(path) as archive:
             wanted = _manifest(archive)
             for member, data in _members(archive, wanted):
                 size += member.size
-                found[member.name] = _kept(data, into / member.name)
-    except (tarfile.TarError, EOFError, ValueError, KeyError) as error:
+                found[member.name] = _kept(data, into / member.name, room)
+    except UNREADABLE as error:
         raise _damaged(type(error).__name__) from None
     wrong = sorted(name for name, sha256 in wanted.items() if found.get(name) != sha256)
     if wrong:
         raise _damaged(f"{len(wrong)} files are missing or changed, the first {wrong[0]}")
     return Contents(found, size)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tarfile.TarFile]:
+    with path.open("rb") as file:
+        packed = file.read(len(MAGIC)) == MAGIC
+        file.seek(0)
+        data = cast("BinaryIO", _Unpacked(fileobj=file, mode="rb")) if packed else file
+        with tarfile.open(fileobj=data, mode="r:") as archive:
+            yield archive
+        # gzip's own checksum is compared at its end, which lies behind the padding of the tar file.
+        if len(data.read(tarfile.RECORDSIZE + 1)) > tarfile.RECORDSIZE:
+            raise _damaged("something follows its end")
+
+
+class _Unpacked(gzip.GzipFile):
+    """Refuses to hold much at once: a long header of zeros is short when packed."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or not 0 <= size <= MOST_MANIFEST + tarfile.BLOCKSIZE:
+            raise tarfile.ReadError("a header is too long")
+        return super().read(size)
+
+
+class _Room:
+    """What a disk has left for a backup: few packed bytes may become many."""
+
+    def __init__(self, folder: Path) -> None:
+        self._left = shutil.disk_usage(folder).free - LEFT_FREE
+
+    def take(self, size: int) -> None:
+        """Counts what is about to be written. Raises FailedPrecondition when it would fill the disk."""
+        self._left -= size
+        if self._left < 0:
+            raise FailedPrecondition("the backup holds more than the disk has room for", "DISK_FULL")
 
 
 def _manifest(archive: tarfile.TarFile) -> dict[str, str]:
@@ -100,7 +153,13 @@ def _members(
     while member := archive.next():
         parts = PurePosixPath(member.name)
         leads_out = parts.is_absolute() or ".." in parts.parts
-        if not member.isreg() or leads_out or member.name not in wanted or member.name in seen:
+        if (
+            not member.isreg()
+            or member.issparse()
+            or leads_out
+            or member.name not in wanted
+            or member.name in seen
+        ):
             raise _damaged("it holds something that its manifest lacks")
         seen.add(member.name)
         data = archive.extractfile(member)
@@ -108,15 +167,24 @@ def _members(
             yield member, cast("BinaryIO", data)
 
 
-def _kept(data: BinaryIO, target: Path) -> str:
+def _kept(data: BinaryIO, target: Path, room: _Room) -> str:
     target.parent.mkdir(parents=True, exist_ok=True)
     with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as out:
         while piece := data.read(PIECE):
-            out.write(piece)
+            _put(out, piece, room)
+        out.truncate()  # a hole at the end has nothing behind it that would make it part of the file
         out.flush()
         os.fsync(out.fileno())
         out.seek(0)
         return digest(out)  # of what is on the disk now
+
+
+def _put(out: BinaryIO, piece: bytes, room: _Room) -> None:
+    if piece == NOTHING[: len(piece)]:
+        out.seek(len(piece), os.SEEK_CUR)  # leaves a hole, which takes no room
+    else:
+        room.take(len(piece))
+        out.write(piece)
 
 
 def digest(data: BinaryIO) -> str:

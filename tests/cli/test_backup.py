@@ -1,15 +1,18 @@
 """A backup is all of it, whole, or refused; what was restored answers as before."""
 
 import errno
+import gzip
 import io
 import json
 import os
 import random
+import shutil
 import sqlite3
 import tarfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -190,3 +193,72 @@ def test_a_backup_is_read_back_once_before_it_has_its_name(
     backup.create(path, parts_of(tmp_path / "home"))
     assert len(seen) == 1
     assert path.exists()
+
+
+def plain(path: Path) -> Path:
+    """The same backup as it was written before backups were compressed."""
+    old = path.with_name("plain.tar")
+    old.write_bytes(gzip.decompress(path.read_bytes()))
+    return old
+
+
+def test_a_log_that_is_mostly_a_hole_costs_little_and_comes_back_with_its_bytes_and_its_hole(
+    tmp_path: Path,
+) -> None:
+    made(tmp_path / "home").unlink()
+    log = tmp_path / "home" / "index" / "edge" / "wal"
+    log.write_bytes(random.Random(7).randbytes(5000))
+    os.truncate(log, 32 << 20)
+    path = tmp_path / "backup.tar"
+    backup.create(path, parts_of(tmp_path / "home"))
+    assert path.stat().st_size < 300_000
+    backup.restore(path, parts_of(tmp_path / "new"))
+    back = tmp_path / "new" / "index" / "edge" / "wal"
+    assert back.read_bytes() == log.read_bytes()
+    assert back.stat().st_blocks * 512 < 1 << 20
+
+
+def test_a_backup_from_before_they_were_compressed_is_verified_and_restored(tmp_path: Path) -> None:
+    path = made(tmp_path / "home")
+    old = plain(path)
+    assert old.read_bytes().startswith(b"manifest.json")
+    assert backup.verified(old) == backup.verified(path)
+    backup.restore(old, parts_of(tmp_path / "new"))
+    assert (tmp_path / "new" / "uploads" / "файл").read_text() == "text"
+
+
+def test_the_same_home_gives_the_same_backup(tmp_path: Path) -> None:
+    first = made(tmp_path / "home")
+    backup.create(tmp_path / "again.tar", parts_of(tmp_path / "home"))
+    assert (tmp_path / "again.tar").read_bytes() == first.read_bytes()
+
+
+def test_a_small_file_that_would_fill_the_disk_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path / "home").unlink()
+    (tmp_path / "home" / "uploads" / "much").write_bytes(b"1" * (8 << 20))
+    path = tmp_path / "backup.tar"
+    backup.create(path, parts_of(tmp_path / "home"))
+    assert path.stat().st_size < 1 << 20
+    little = SimpleNamespace(free=backup_archive.LEFT_FREE + (4 << 20))
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: little)
+    with pytest.raises(FailedPrecondition, match="room for"):
+        backup.restore(path, parts_of(tmp_path / "new"))
+    assert not list((tmp_path / "new").iterdir())
+
+
+def test_a_header_that_is_long_only_when_unpacked_is_refused(tmp_path: Path) -> None:
+    head = tarfile.TarInfo("pax")
+    head.type, head.size = tarfile.XHDTYPE, 1 << 40
+    path = tmp_path / "evil.tar"
+    path.write_bytes(gzip.compress(head.tobuf()))
+    with pytest.raises(FailedPrecondition, match="cannot be used"):
+        backup.verified(path)
+
+
+def test_a_backup_without_the_checksum_at_its_end_is_refused(tmp_path: Path) -> None:
+    path = made(tmp_path / "home")
+    path.write_bytes(path.read_bytes()[:-6])
+    with pytest.raises(FailedPrecondition, match="cannot be used"):
+        backup.verified(path)
