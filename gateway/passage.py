@@ -74,7 +74,7 @@ class QueryVector:
 
 @dataclass(frozen=True)
 class Found:
-    """What the index gave: parents best first, the legs (dense, bm25) that gave nothing, and the snapshot."""
+    """What the index gave: parents best first, the legs (dense, bm25) that were missing, and the snapshot."""
 
     passages: tuple[Passage, ...]
     missing_legs: tuple[str, ...] = ()

@@ -68,13 +68,14 @@ class Searcher:
         """The parents that answer best. Raises FailedPrecondition for a generation made otherwise."""
         async with self._reading(question.generation) as view:
             if view.generation is None:
-                return Found([], [DENSE, BM25], "", view.revision)
-            legs = await self._legs(question, view.generation)
+                return Found([], [] if question.vector else [DENSE], "", view.revision)
+            vectors = self._vectors(question, view.generation)
+            legs = await self._legs(question, vectors, view.generation)
             found = {kind: _by_id(_of_kind(kind, legs)) for kind in (DENSE, BM25)}
             spoken = _languages(found, view.generation)
             children = _children(self._best(question, legs, spoken), found)
             best = await parents.of_children(self._store, view.generation, children)
-            missing = [leg for leg, hits in found.items() if not hits]
+            missing = _missing(vectors, found, view.generation)
             return Found(best, missing, view.generation.name, view.revision)
 
     async def parents(
@@ -89,9 +90,10 @@ class Searcher:
                 return []
             return await parents.by_ids(self._store, view.generation, parent_ids, labels, may)
 
-    async def _legs(self, question: Question, generation: Generation) -> list[dict[str, list[Hit]]]:
+    async def _legs(
+        self, question: Question, vectors: Mapping[str, Vector], generation: Generation
+    ) -> list[dict[str, list[Hit]]]:
         """What each leg found in each topic that has something."""
-        vectors = self._vectors(question, generation)
         wanted = sorted(set(question.topics or self._topics) & generation.topics)
         parts = [(BM25, question.languages)] if BM25 in vectors else []
         if DENSE in vectors:
@@ -158,6 +160,29 @@ def _languages(found: Mapping[str, Mapping[str, Hit]], generation: Generation) -
         for hits in found.values()
         for passage_id, hit in hits.items()
     }
+
+
+def _missing(
+    vectors: Mapping[str, Vector], found: Mapping[str, Mapping[str, Hit]], generation: Generation
+) -> list[str]:
+    """The legs that were off, or gave nothing where what the other one found shows that they had to.
+
+    To find nothing is an answer. But every child has a vector, and a document counted with a word has a child
+    that holds it: a leg that gives neither has lost its index.
+    """
+    lost = {
+        DENSE: DENSE not in vectors or bool(found[BM25] and not found[DENSE]),
+        BM25: not found[BM25] and _holds(vectors.get(BM25), found[DENSE].values(), generation),
+    }
+    return [leg for leg, is_lost in lost.items() if is_lost]
+
+
+def _holds(words: Vector | None, hits: Iterable[Hit], generation: Generation) -> bool:
+    """Whether a document of these hits has one of the words."""
+    if not isinstance(words, SparseVector):
+        return False
+    counted = (generation.versions[edition].frequencies for edition in {hit.edition for hit in hits})
+    return any(one.idf(words.indices).indices for one in counted)
 
 
 def _check_vector(question: Question, generation: Generation) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -21,6 +22,8 @@ from radrag.errors import FailedPrecondition, IndexUnavailable, Overloaded
 from radrag.triton import Score
 from tests.gateway.channel import generate, prompt, search, stream, without
 from tests.gateway.fakes import PASSAGES, PIPELINE, down, no_generator
+from tests.retrieval.making import Made, made
+from tests.retrieval.running import room
 
 DEGRADED = wire.Warning.KIND_DEGRADED
 KNOWN = "What is the annual dose limit for workers?"
@@ -84,11 +87,29 @@ async def test_without_embedder_words_alone_are_searched() -> None:
     assert reply.outcome == wire.OUTCOME_ANSWERED
 
 
-async def test_an_empty_bm25_leg_is_told() -> None:
+async def test_a_lost_bm25_leg_is_told() -> None:
     async def found(question: Question, vector: QueryVector | None) -> Found:
         return Found(PASSAGES, ("bm25",), "g1", 7)
 
     assert missing((await search(without(search=found), KNOWN)).warnings) == ["bm25"]
+
+
+@pytest.mark.parametrize("documents", [(), (made("kidney", "Renal cysts are common."),)])
+async def test_a_search_that_finds_nothing_lacks_no_part(tmp_path: Path, documents: tuple[Made, ...]) -> None:
+    """In an empty knowledge base, and on a day before anything was in force."""
+
+    async def found(question: Question, vector: QueryVector | None) -> Found:
+        got = await here.search(question.text, day=-1)
+        return Found((), tuple(got.missing_legs), got.generation, got.revision)
+
+    before = degraded_total("bm25"), degraded_total("dense")
+    async with room(tmp_path) as here:
+        for one in documents:
+            await here.publish(one)
+        reply = await generate(without(search=found), KNOWN)
+    assert (reply.outcome, reply.reason) == (wire.OUTCOME_INSUFFICIENT_EVIDENCE, "no_sources")
+    assert not reply.warnings
+    assert (degraded_total("bm25"), degraded_total("dense")) == before
 
 
 async def test_without_generator_there_is_a_status_before_the_first_frame() -> None:

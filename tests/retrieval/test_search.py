@@ -34,12 +34,12 @@ async def here(tmp_path: Path) -> AsyncIterator[Room]:
         yield opened
 
 
-async def test_before_anything_is_published_nothing_is_found_and_both_legs_are_missing(
-    tmp_path: Path,
-) -> None:
+async def test_before_anything_is_published_nothing_is_found_and_no_leg_is_missing(tmp_path: Path) -> None:
     async with room(tmp_path) as empty:
         found = await empty.search("renal")
-    assert (found.parents, found.missing_legs, found.generation) == ([], ["dense", "bm25"], "")
+        words = await empty.search("renal", vector=(), embedder=None)
+    assert (found.parents, found.missing_legs, found.generation) == ([], [], "")
+    assert words.missing_legs == ["dense"]
 
 
 async def test_all_topics_are_searched_at_once(here: Room) -> None:
@@ -80,9 +80,25 @@ async def test_both_legs_are_asked_and_reported(here: Room) -> None:
     assert best.bm25 is not None
 
 
-async def test_words_the_index_does_not_have_leave_the_dense_leg_and_say_so(here: Room) -> None:
-    found = await here.search("the and of")
-    assert found.missing_legs == ["bm25"]
+@pytest.mark.parametrize(
+    "changes",
+    [{"topics": ("templates",)}, {"day": -1}, {"languages": ("de",)}, {"labels": frozenset({"nobody"})}],
+)
+async def test_to_find_nothing_is_no_missing_leg(here: Room, changes: dict[str, object]) -> None:
+    found = await here.search("renal cysts", **changes)
+    assert (found.parents, found.missing_legs) == ([], [])
+
+
+async def test_words_that_only_another_topic_has_are_no_missing_leg(here: Room) -> None:
+    found = await here.search("haemangioma", topics=("regulation",))
+    assert found.parents
+    assert found.missing_legs == []
+
+
+@pytest.mark.parametrize("text", ["the and of", "quasar pulsar"])
+async def test_words_the_index_does_not_have_leave_the_dense_leg_alone(here: Room, text: str) -> None:
+    found = await here.search(text)
+    assert found.missing_legs == []
     assert found.parents
     assert all(child.bm25 is None for parent in found.parents for child in parent.children)
 
@@ -149,6 +165,29 @@ async def test_parents_of_a_superseded_version_are_still_there_for_an_old_citati
     await here.publish(made("kidney", "Rewritten."))
     (found,) = await here.searcher.parents([KIDNEY.parents[0].parent_id], frozenset({"public"}))
     assert found.document.version == KIDNEY.header.document.version
+
+
+class Halved(EdgeStore):
+    """Has lost what one of its legs looks in."""
+
+    lost: type = object
+
+    async def nearest(self, collection: Collection, query: object, where: Where, limit: int) -> list[Hit]:
+        gone = isinstance(query, SparseVector) == (self.lost is SparseVector)
+        return [] if gone else await super().nearest(collection, query, where, limit)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("lost", "told"), [(SparseVector, "bm25"), (tuple, "dense")])
+async def test_a_leg_that_lost_what_the_other_one_finds_is_missing(
+    tmp_path: Path, lost: type, told: str
+) -> None:
+    store = Halved(tmp_path / "edge")
+    store.lost = lost
+    async with room(tmp_path, store) as here:
+        await here.publish(*ALL)
+        found = await here.search("renal cysts")
+    assert found.parents
+    assert found.missing_legs == [told]
 
 
 class Crowded(EdgeStore):
