@@ -11,7 +11,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from cli import arguments, exits, quiet, terminal
 from cli.exits import Exit
 from cli.terminal import Terminal
-from radrag.errors import RadragError
+from radrag.errors import InvalidArgument, RadragError
 from radrag.settings import SettingError
 
 
@@ -34,6 +34,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     """Runs the command that `given` names and says in one line what went wrong, if anything did."""
     command = importlib.import_module(given.module)
     try:
+        check_text(given)
         return int(await command.run(given, screen, environ))
     except RadragError as error:
         screen.note(f"radrag: {error.message}")
@@ -41,6 +42,16 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     except SettingError as error:
         screen.note(f"radrag: {error}")
         return Exit.USAGE
+
+
+def check_text(given: argparse.Namespace) -> None:
+    """Raises InvalidArgument for a word that is not UTF-8. Paths may be any bytes, as to the system."""
+    for name, value in vars(given).items():
+        words = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+        try:
+            " ".join(words).encode()
+        except UnicodeEncodeError:
+            raise InvalidArgument(name, "must be UTF-8 text") from None
 
 
 async def _stoppable(work: Coroutine[None, None, int]) -> int:

@@ -24,6 +24,7 @@ from radrag.errors import InvalidArgument
 from radrag.settings import Settings
 
 BAR = 24  # characters
+NOT_UTF_8 = "must be UTF-8 text; rename the file"
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
@@ -68,15 +69,18 @@ def _undescribed(path: Path, topic: str) -> Item:
 
 
 def apart(items: Sequence[Item]) -> tuple[list[Item], list[Result]]:
-    """The items to read, and the refusals of different files that would get one id.
+    """The items to read, and the refusals of bad names and of different files that would get one id.
 
-    All of them are refused: as versions of one document the last to be read would replace the others.
+    All of these are refused: as versions of one document the last to be read would replace the others.
     """
     by_id: defaultdict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        by_id[document_id_of(item.name, item.metadata)].append(item)
     read: list[Item] = []
     refused: list[Result] = []
+    for item in items:
+        if item.name == _printable(item.name):
+            by_id[document_id_of(item.name, item.metadata)].append(item)
+        else:
+            refused.append(Result(_printable(item.path), "failed", reason=f"name: {NOT_UTF_8}"))
     for document_id, same in by_id.items():
         if len({item.path.resolve() for item in same}) == 1:
             read += same
@@ -86,9 +90,14 @@ def apart(items: Sequence[Item]) -> tuple[list[Item], list[Result]]:
 
 
 def _clash(item: Item, document_id: str, same: Sequence[Item]) -> Result:
-    others = ", ".join(str(one.path) for one in same if one.path != item.path)
+    others = ", ".join(_printable(one.path) for one in same if one.path != item.path)
     reason = f"id: {document_id} would be the id of {others} too; rename a file, or give ids in a --manifest"
-    return Result(str(item.path), "failed", reason=reason)
+    return Result(_printable(item.path), "failed", reason=reason)
+
+
+def _printable(name: str | Path) -> str:
+    """A file's name; its bytes that are no text as \\udcXX."""
+    return str(name).encode("utf-8", "backslashreplace").decode()
 
 
 def plan(settings: Settings, environ: Mapping[str, str], approver: str) -> Plan:

@@ -10,7 +10,7 @@ from cli.plain import plain
 from cli.terminal import Terminal
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
-from radrag.errors import Unavailable
+from radrag.errors import InvalidArgument, Unavailable
 from radrag.settings import Settings
 
 
@@ -103,7 +103,12 @@ def _rest(screen: Terminal, given: argparse.Namespace, reply: answer.Reply) -> N
 
 
 def _question(given: argparse.Namespace) -> str:
-    return sys.stdin.read() if given.question == "-" else str(given.question)
+    if given.question != "-":
+        return str(given.question)
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise InvalidArgument("question", "must be UTF-8 text") from None
 
 
 def _filter(given: argparse.Namespace) -> pb.Filter:

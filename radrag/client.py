@@ -62,7 +62,7 @@ class AsyncClient:
     `radrag.call` a call never takes longer than what is left of that one, and goes out for the same caller.
 
     `credential` is an API key or token, shown with every call; it goes out over TLS (`credentials`) or to
-    this machine only, else ValueError.
+    this machine only, else ValueError, as for one that is not of printable ASCII.
 
     Every call raises InvalidArgument, Overloaded, DeadlineExceeded, Unavailable or another RadragError.
     """
@@ -76,6 +76,8 @@ class AsyncClient:
     ) -> None:
         if credential and not credentials and not call.on_loopback(address):
             raise ValueError("a credential is not sent in plaintext: give channel credentials too")
+        if not (credential.isascii() and credential.isprintable()):  # gRPC would say so in its own log only
+            raise ValueError("a credential must be of printable ASCII")
         self._channel = (
             aio.secure_channel(address, credentials, options=OPTIONS)
             if credentials
@@ -105,7 +107,7 @@ class AsyncClient:
         deadline: float | None = None,
     ) -> pb.SearchResponse:
         """The evidence for a question of 1 to 2,000 characters, best first. Its outcome is advice."""
-        request = pb.SearchRequest(question=question, filter=filter, limits=limits)
+        request = pb.SearchRequest(question=_text(question), filter=filter, limits=limits)
         return await _reply(self._stub.Search(request, **self._terms(deadline)))
 
     async def prompt(
@@ -116,7 +118,7 @@ class AsyncClient:
         deadline: float | None = None,
     ) -> pb.PromptResponse:
         """The finished prompt for a generator of your own; empty unless the question is worth asking one."""
-        request = pb.PromptRequest(question=question, filter=filter, limits=limits)
+        request = pb.PromptRequest(question=_text(question), filter=filter, limits=limits)
         return await _reply(self._stub.Prompt(request, **self._terms(deadline)))
 
     async def generate(
@@ -127,7 +129,7 @@ class AsyncClient:
         deadline: float | None = None,
     ) -> pb.GenerateResponse:
         """The checked answer, or a typed refusal: branch on `outcome`."""
-        request = pb.GenerateRequest(question=question, filter=filter, limits=limits)
+        request = pb.GenerateRequest(question=_text(question), filter=filter, limits=limits)
         return await _reply(self._stub.Generate(request, **self._terms(deadline)))
 
     async def ask(
@@ -152,7 +154,7 @@ class AsyncClient:
         A failure after the first frame is `finish.error`, not an exception. Closing the iterator early
         (`contextlib.aclosing`) cancels the work on the server.
         """
-        request = pb.GenerateStreamRequest(question=question, filter=filter, limits=limits)
+        request = pb.GenerateStreamRequest(question=_text(question), filter=filter, limits=limits)
         frames = self._stub.GenerateStream(request, **self._terms(deadline))
         try:
             async for frame in frames:
@@ -176,6 +178,15 @@ class AsyncClient:
         seconds = self._deadline if deadline is None else deadline
         metadata = (*call.outgoing_metadata(), *self._shown)
         return {"timeout": call.time_left(seconds), "metadata": metadata}
+
+
+def _text(question: str) -> str:
+    """The question, if it can be sent: bytes that were no text leave lone surrogates in a str."""
+    try:
+        question.encode()
+    except UnicodeEncodeError:
+        raise errors.InvalidArgument("question", "must be UTF-8 text") from None
+    return question
 
 
 async def _reply(answer: Awaitable[T]) -> T:

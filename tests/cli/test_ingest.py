@@ -1,6 +1,7 @@
 """Which files `radrag ingest` reads, what it shows while it runs and in the end."""
 
 import json
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -83,6 +84,14 @@ def test_two_entries_of_a_manifest_with_one_id_are_refused(manifest: Path) -> No
     manifest.write_text("[{file: a.md, id: x}, {file: sub/a.md, id: x}, {file: b/a.md, id: y}]")
     read, refused = ingest.apart(chosen("--manifest", str(manifest)))
     assert ([item.name for item in read], len(refused)) == (["b/a.md"], 2)
+
+
+def test_a_name_that_is_no_text_is_refused_and_can_be_told() -> None:
+    bad = os.fsdecode(b"a/\xff" + b"x" * 210 + b".md")
+    read, refused = ingest.apart(chosen(bad, os.fsdecode(b"\xff/b.md"), "--topic", "safety"))
+    assert [item.name for item in read] == ["b.md"]
+    assert [one.reason for one in refused] == ["name: must be UTF-8 text; rename the file"]
+    assert refused[0].file.encode().startswith(b"a/\\udcffx")
 
 
 async def test_a_refused_file_does_not_end_the_batch_but_fails_the_command(

@@ -1,5 +1,6 @@
 """Asking, over a real channel: what is printed where, and the status that tells the outcome."""
 
+import io
 import json
 from collections.abc import AsyncIterator
 
@@ -146,3 +147,32 @@ async def test_a_wrong_setting_is_named_and_is_a_usage_fault() -> None:
     status = await command_line.run(arguments.parsed(["ask", "q"]), pipe, {"RADRAG_GATEWAY_ADRESS": "x"})
     assert status == Exit.USAGE
     assert "RADRAG_GATEWAY_ADDRESS" in screens.err(pipe)
+
+
+@pytest.mark.parametrize("command", ["ask", "search", "prompt"])
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # as in a UTF-8 and in a C locale
+async def test_what_comes_in_and_is_no_text_is_a_wrong_argument(
+    service: tuple[Assistant, str], monkeypatch: pytest.MonkeyPatch, command: str, errors: str
+) -> None:
+    came = io.TextIOWrapper(io.BytesIO(b"\377\376 bad"), encoding="utf-8", errors=errors)
+    monkeypatch.setattr("sys.stdin", came)
+    pipe = screens.pipe()
+    assert await asked(pipe, service[1], command, "-") == Exit.USAGE
+    assert screens.err(pipe) == "radrag: question: must be UTF-8 text\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["ask", "\udcff"], "question"),
+        (["ask", "доза", "--topic", "\udcff"], "topic"),
+        (["search", "доза", "--document", "\udcff"], "document"),
+        (["prompt", "доза", "--as-of", "\udcff"], "as_of"),
+    ],
+)
+async def test_a_word_that_is_no_text_is_a_wrong_argument(
+    service: tuple[Assistant, str], words: list[str], field: str
+) -> None:
+    pipe = screens.pipe()
+    assert await asked(pipe, service[1], *words) == Exit.USAGE
+    assert screens.err(pipe) == f"radrag: {field}: must be UTF-8 text\n"

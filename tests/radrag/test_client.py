@@ -89,6 +89,25 @@ async def test_details_survive_the_wire(service: tuple[Assistant, AsyncClient]) 
     assert down.value.reason == "GENERATOR_UNAVAILABLE"
 
 
+async def test_a_question_that_is_no_text_is_an_invalid_argument_and_is_not_sent(
+    service: tuple[Assistant, AsyncClient],
+) -> None:
+    servicer, client = service
+    bad = "\udcff"
+    calls = [client.search(bad), client.prompt(bad), client.generate(bad), client.ask(bad)]
+    for one in (*calls, anext(client.stream(bad))):
+        with pytest.raises(errors.InvalidArgument, match="question: must be UTF-8 text"):
+            await one
+    assert not servicer.requests
+
+
+@pytest.mark.parametrize("credential", ["\udcff", "ключ", "a\n"])
+def test_a_credential_that_no_header_can_carry_is_refused_without_showing_it(credential: str) -> None:
+    with pytest.raises(ValueError, match="printable ASCII") as refused:
+        AsyncClient("127.0.0.1:1", credential=credential)
+    assert credential not in str(refused.value)
+
+
 async def test_the_deadline_is_the_clients_the_calls_or_what_the_running_call_has_left(
     service: tuple[Assistant, AsyncClient],
 ) -> None:
