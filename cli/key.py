@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,17 @@ def entry(given: argparse.Namespace) -> dict[str, Any]:
     said = {"id": given.name, "sub": given.subject or given.name, "roles": given.role or ["reader"]}
     if wrong := set(said["roles"]) - ROLES:
         raise InvalidArgument("--role", f"{min(wrong)} is none of {', '.join(sorted(ROLES))}")
+    check_day(given.expires)
     more = {"labels": given.label, "topics": given.topic, "expires": given.expires}
     return said | {name: value for name, value in more.items() if value}
+
+
+def check_day(text: str | None) -> None:
+    """Raises InvalidArgument for what is no day."""
+    try:
+        date.fromisoformat(text or "0001-01-01")
+    except ValueError:
+        raise InvalidArgument("--expires", "must be a day, YYYY-MM-DD") from None
 
 
 def added(path: Path, said: Mapping[str, Any]) -> str:
