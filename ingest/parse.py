@@ -11,6 +11,9 @@ from ingest.refusal import refused
 
 Parse = Callable[[Source], Awaitable[Parsed]]
 
+# A word that is longer holds data, not language; cutting one of millions of characters takes minutes.
+LONGEST_WORD = 100_000
+
 
 def parser(docling: Parse, seconds: float = 300.0) -> Parse:
     """The parse stage. `docling` reads PDF and DOCX; the rest is read here, in threads, within `seconds`.
@@ -26,9 +29,18 @@ def parser(docling: Parse, seconds: float = 300.0) -> Parse:
             parsed = await in_time(source, seconds)
         if not parsed.markdown.strip():
             raise refused(source.name, "content", "no text was found in it; at least one character is needed")
+        refuse_data(source.name, parsed.markdown)
         return parsed
 
     return parse
+
+
+def refuse_data(name: str, text: str) -> None:
+    """Raises InvalidArgument for a text with what cannot be a word."""
+    longest = max(map(len, text.split()))
+    if longest > LONGEST_WORD:
+        limit = f"at most {LONGEST_WORD:,} are allowed; is there data in it?"
+        raise refused(name, "content", f"a word of {longest:,} characters stands in it, {limit}")
 
 
 async def in_time(source: Source, seconds: float) -> Parsed:
