@@ -14,9 +14,19 @@ from ingest.catalogue.intents import Intent
 from ingest.catalogue.states import Act, State
 from ingest.curation import Curation
 from ingest.wiring import connected
-from radrag.errors import FailedPrecondition, InvalidArgument
+from radrag.errors import FailedPrecondition, InvalidArgument, NotFound
 from radrag.settings import Settings
 
+# What a version needs before it can be published, by the state it is in.
+TO_DO = {
+    State.DISCOVERED: "ingest its file again",
+    State.PARSED: "ingest its file again",
+    State.FAILED: "ingest its file again",
+    State.IN_REVIEW: "approve it first (radrag kb review, or radrag kb approve)",
+    State.REJECTED: "reopen it (radrag kb retry) and approve it first",
+    State.RETIRED: "reopen it (radrag kb retry) and approve it first",
+    State.SUPERSEDED: "reopen it (radrag kb retry) and approve it first",
+}
 Publish = Callable[[Entry], Awaitable[None]]
 Decide = Callable[[argparse.Namespace, Curation, str], Awaitable[list[str]]]
 
@@ -38,7 +48,7 @@ async def decided(given: argparse.Namespace, environ: Mapping[str, str]) -> list
     """Does it; the versions it concerned, with their states now."""
     async with kb.opened(environ) as curation:
         if given.action == "publish":
-            entry = await curation.catalogue.publishable(given.document, given.version)
+            entry = await publishable(given, curation)
             versions = [entry.version]
             await publisher(curation, environ)(entry)
         else:
@@ -46,6 +56,17 @@ async def decided(given: argparse.Namespace, environ: Mapping[str, str]) -> list
             if given.action == "approve" and given.publish:
                 await publish_approved(given.document, versions, curation, environ)
         return await outcome(given.document, versions, curation)
+
+
+async def publishable(given: argparse.Namespace, curation: Curation) -> Entry:
+    """The version to publish. Raises FailedPrecondition where there is one, but in no state for that."""
+    try:
+        return await curation.catalogue.publishable(given.document, given.version)
+    except NotFound:
+        entry = await curation.catalogue.find(given.document, given.version)  # NotFound where there is none
+        what = f"{given.document}@{entry.version} is {entry.state.value.replace('_', ' ')}"
+        wanted = TO_DO.get(entry.state, "try again")  # approved this very moment
+        raise FailedPrecondition(f"{what}: {wanted}", "NOT_APPROVED") from None
 
 
 def publisher(curation: Curation, environ: Mapping[str, str]) -> Publish:

@@ -153,6 +153,20 @@ async def test_statuses_tell_scripts_what_went_wrong(catalogue: Catalogue, shell
     assert [one.document_id for one in await catalogue.begun()] == ["b"]
 
 
+async def test_what_is_not_approved_is_not_published_and_told_what_it_needs(
+    catalogue: Catalogue, shell: Shell
+) -> None:
+    entry = await taken(catalogue, document("a", TEXT))
+    status, said = await shell("publish", "a")
+    assert (status, said.startswith(f"radrag: a@{entry.version} is in review: approve it first")) == (
+        Exit.FAILED_PRECONDITION, True,
+    )  # fmt: skip
+    await catalogue.reject("a", entry.version, "expert", "no source")
+    _, said = await shell("publish", "a", "--version", entry.version)
+    assert said.startswith(f"radrag: a@{entry.version} is rejected: reopen it (radrag kb retry)")
+    assert await shell("publish", "b") == (Exit.NOT_FOUND, "radrag: document 'b' is unknown\n")
+
+
 async def test_stats_markdown_and_ratings_are_printed(catalogue: Catalogue, shell: Shell) -> None:
     await published(catalogue, document("a", TEXT, category="regulatory"))
     await store(catalogue.data, Rating("r1", {"safety": 5}, 0, (4,), "хорошо"), "dr.who")
