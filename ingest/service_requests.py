@@ -20,6 +20,9 @@ VERSION, TOPIC = re.compile(r"[0-9a-f]{16}"), re.compile(r"[a-z_]{1,40}")
 LANGUAGE, LABEL = re.compile(r"[a-z]{2}"), re.compile(r"[^\s,]{1,100}")
 STATES = {number: State(name.removeprefix("STATE_").lower()) for name, number in wire.State.items() if number}
 MOST_PAGE, PAGE, DATA_BYTES = 1000, 100, 1_048_576
+MOST_CHOSEN = 100
+# Controls, what nobody sees and what reorders what is shown: by them two names look like one.
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u00ad\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,13 @@ def text(field: str, value: str, most: int, least: int = 1) -> str:
     if not least <= len(value) <= most or (least and not value.strip()) or "\0" in value:
         raise InvalidArgument(field, f"must have {least} to {most:,} characters, not blank, no NUL")
     return value
+
+
+def seen(field: str, value: str, most: int, least: int = 0) -> str:
+    """A text that is kept as a name: each of its characters can be seen."""
+    if UNSEEN.search(value) or (value and not value.strip()):
+        raise InvalidArgument(field, "must not be blank or have characters that nobody sees")
+    return text(field, value, most, least)
 
 
 def matching(field: str, value: str, pattern: re.Pattern[str], empty: bool = False) -> str:
@@ -84,7 +94,7 @@ def header(message: wire.SubmitDocumentRequest.Header, topics: Collection[str]) 
     """The file's name and what is known about it."""
     if message.uri:
         raise InvalidArgument("header.uri", "no host is allowed here; send the file's bytes")
-    name = text("header.filename", message.filename, 255)
+    name = seen("header.filename", message.filename, 255, least=1)
     if "/" in name or "\\" in name:
         raise InvalidArgument("header.filename", "must be a name, not a path")
     return name, metadata(message.metadata, topics)
@@ -98,12 +108,12 @@ def metadata(message: wire.Metadata, topics: Collection[str]) -> Metadata:
         raise InvalidArgument(at + "valid_to", "must be later than valid_from")
     return Metadata(
         document_id=uri(at + "document_id", message.document_id, 200),
-        title=text(at + "title", message.title, 500, least=0),
+        title=seen(at + "title", message.title, 500),
         topic=one_of(at + "topic", message.topic, topics),
         category=one_of(at + "category", message.category or "web", TIERS),
         language=matching(at + "language", message.language, LANGUAGE, empty=True),
         source_uri=uri(at + "source_uri", message.source_uri, 2000),
-        licence=text(at + "licence", message.licence, 500, least=0),
+        licence=seen(at + "licence", message.licence, 500),
         valid_from=first,
         valid_to=last,
         access_labels=labels(at + "access_labels", list(message.access_labels)),
@@ -113,7 +123,7 @@ def metadata(message: wire.Metadata, topics: Collection[str]) -> Metadata:
 def uri(field: str, value: str, most: int) -> str:
     """A text that may be a source's address, and then carries no secret: answers show it."""
     check_open(value, field)
-    return text(field, value, most, least=0)
+    return seen(field, value, most)
 
 
 def one_of(field: str, value: str, allowed: Collection[str]) -> str:
@@ -134,6 +144,9 @@ def page(request: wire.ListDocumentsRequest, topics: Collection[str]) -> Page:
     """Which part of the list to show."""
     if request.page_size > MOST_PAGE:
         raise InvalidArgument("page_size", f"must be 0 to {MOST_PAGE:,}")
+    for field, chosen_ones in (("states", request.states), ("topics", request.topics)):
+        if len(chosen_ones) > MOST_CHOSEN:
+            raise InvalidArgument(field, f"must have at most {MOST_CHOSEN} entries")
     states = tuple(state(f"states[{at}]", one) for at, one in enumerate(request.states))
     chosen = tuple(one_of(f"topics[{at}]", one, topics) for at, one in enumerate(request.topics))
     asked = json.dumps([sorted(states), sorted(chosen)])

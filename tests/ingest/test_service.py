@@ -293,6 +293,15 @@ BAD: list[tuple[str, Callable[[Stub], object]]] = [
     ("header.metadata.category", lambda s: s.SubmitDocument(submission("x.md", "x", {"category": "blog"}))),
     ("header.metadata.valid_to", lambda s: s.SubmitDocument(submission("x.md", "x", {"valid_to": "soon"}))),
     ("header.metadata.title", lambda s: s.SubmitDocument(submission("x.md", "x", {"title": "t" * 501}))),
+    ("header.metadata.title", lambda s: s.SubmitDocument(submission("x.md", "x", {"title": "a\u202eb"}))),
+    ("header.filename", lambda s: s.SubmitDocument(submission("x\n.md", "x"))),
+    *(
+        (
+            "header.metadata.document_id",
+            lambda s, id_=id_: s.SubmitDocument(submission("x.md", "x", {"document_id": id_})),
+        )
+        for id_ in ("\u00a0", "\u200b", "a\u202eb", "a\nb")
+    ),
     ("header.metadata.source_uri", lambda s: s.SubmitDocument(signed("source_uri"))),
     ("header.metadata.document_id", lambda s: s.SubmitDocument(signed("document_id"))),
     ("data", lambda s: s.SubmitDocument(submission("x.md", ""))),
@@ -305,6 +314,7 @@ BAD: list[tuple[str, Callable[[Stub], object]]] = [
     ("version", lambda s: s.PublishDocument(wire.PublishDocumentRequest(document_id="x"))),
     ("reason", lambda s: s.RetireDocument(wire.RetireDocumentRequest(document_id="x", reason="r" * 2001))),
     ("page_size", lambda s: s.ListDocuments(wire.ListDocumentsRequest(page_size=1001))),
+    ("topics", lambda s: s.ListDocuments(wire.ListDocumentsRequest(topics=["safety"] * 101))),
     ("page_token", lambda s: s.ListDocuments(wire.ListDocumentsRequest(page_token="?"))),
     ("ratings[safety]", lambda s: s.RecordFeedback(rated(ratings={"safety": 6}))),
     ("ratings", lambda s: s.RecordFeedback(rated(ratings={"beauty": 1}))),
