@@ -24,14 +24,13 @@ from radrag.errors import InvalidArgument
 from radrag.settings import Settings
 
 BAR = 24  # characters
-NOT_UTF_8 = "must be UTF-8 text; rename the file"
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """Status 0 when every file went through, 1 when one did not; the others are in."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a local Ray would report its use
     settings, items = Settings.from_environ(environ), chosen(given)
-    files, (items, refused) = len(items), apart(items)
+    files, (items, refused) = len(items), apart(items, settings.topics)
     on_event = shown(screen, files)
     for one in refused:
         on_event(Event(one.file, result=one))
@@ -68,25 +67,33 @@ def _undescribed(path: Path, topic: str) -> Item:
     return Item(path, path.name, Metadata(topic=topic))
 
 
-def apart(items: Sequence[Item]) -> tuple[list[Item], list[Result]]:
-    """The items to read, and the refusals of bad names and of different files that would get one id.
+def apart(items: Sequence[Item], topics: Sequence[str]) -> tuple[list[Item], list[Result]]:
+    """The items to read, and the refusals: no topic, a bad name, different files that would get one id.
 
-    All of these are refused: as versions of one document the last to be read would replace the others.
+    Files of one id are refused all: as versions of one document the last to be read would replace the others.
     """
     by_id: defaultdict[str, list[Item]] = defaultdict(list)
     read: list[Item] = []
     refused: list[Result] = []
     for item in items:
-        if item.name == _printable(item.name):
-            by_id[document_id_of(item.name, item.metadata)].append(item)
+        if fault := _fault(item, topics):
+            refused.append(Result(_printable(item.path), "failed", reason=fault))
         else:
-            refused.append(Result(_printable(item.path), "failed", reason=f"name: {NOT_UTF_8}"))
+            by_id[document_id_of(item.name, item.metadata)].append(item)
     for document_id, same in by_id.items():
         if len({item.path.resolve() for item in same}) == 1:
             read += same
         else:
             refused += [_clash(item, document_id, same) for item in same]
     return read, refused
+
+
+def _fault(item: Item, topics: Sequence[str]) -> str:
+    if item.name != _printable(item.name):
+        return "name: must be UTF-8 text; rename the file"
+    if not item.metadata.topic:
+        return f"topic: give --topic, or a --manifest that says it; it must be one of {', '.join(topics)}"
+    return ""
 
 
 def _clash(item: Item, document_id: str, same: Sequence[Item]) -> Result:
@@ -122,7 +129,8 @@ def shown(screen: Terminal, files: int) -> OnEvent:
         nonlocal ended
         ended += event.result is not None
         if event.result and event.result.reason:
-            screen.note(f"{event.file}: {event.result.reason}")
+            reason = event.result.reason.replace(f"{event.file}: ", "", 1)  # a reader's own words name it too
+            screen.note(f"{event.file}: {reason}")
         filled = BAR * ended // max(files, 1)
         stage = f"{event.stage} {event.file}" if event.stage else ""
         screen.progress(f"[{'#' * filled}{'.' * (BAR - filled)}] {ended}/{files} {stage}"[:78])

@@ -25,6 +25,12 @@ FAILED = Result("b.pdf", "failed", reason="b.pdf: size: it is empty (0 bytes)")
 SUMMARY = Summary([FAILED, DONE], 1.25)
 
 
+TWO_IDS = """
+- {file: a.md, id: x, topic: safety}
+- {file: sub/a.md, id: x, topic: safety}
+- {file: b/a.md, id: y, topic: safety}
+"""
+TOPICS = ("safety", "physics")
 DO = "rename a file, or give ids in a --manifest"
 
 
@@ -72,7 +78,9 @@ def test_plain_files_get_the_topic_given() -> None:
 
 
 def test_files_that_would_become_one_document_are_all_refused_and_the_rest_is_read() -> None:
-    read, refused = ingest.apart(chosen("a/index.md", "b/index.md", "c.md", "c.md", "--topic", "safety"))
+    read, refused = ingest.apart(
+        chosen("a/index.md", "b/index.md", "c.md", "c.md", "--topic", "safety"), TOPICS
+    )
     assert [item.name for item in read] == ["c.md", "c.md"]
     assert [(one.file, one.outcome, one.reason) for one in refused] == [
         ("a/index.md", "failed", f"id: index.md would be the id of b/index.md too; {DO}"),
@@ -81,17 +89,32 @@ def test_files_that_would_become_one_document_are_all_refused_and_the_rest_is_re
 
 
 def test_two_entries_of_a_manifest_with_one_id_are_refused(manifest: Path) -> None:
-    manifest.write_text("[{file: a.md, id: x}, {file: sub/a.md, id: x}, {file: b/a.md, id: y}]")
-    read, refused = ingest.apart(chosen("--manifest", str(manifest)))
+    manifest.write_text(TWO_IDS)
+    read, refused = ingest.apart(chosen("--manifest", str(manifest)), TOPICS)
     assert ([item.name for item in read], len(refused)) == (["b/a.md"], 2)
 
 
 def test_a_name_that_is_no_text_is_refused_and_can_be_told() -> None:
     bad = os.fsdecode(b"a/\xff" + b"x" * 210 + b".md")
-    read, refused = ingest.apart(chosen(bad, os.fsdecode(b"\xff/b.md"), "--topic", "safety"))
+    read, refused = ingest.apart(chosen(bad, os.fsdecode(b"\xff/b.md"), "--topic", "safety"), TOPICS)
     assert [item.name for item in read] == ["b.md"]
     assert [one.reason for one in refused] == ["name: must be UTF-8 text; rename the file"]
     assert refused[0].file.encode().startswith(b"a/\\udcffx")
+
+
+def test_without_a_topic_a_file_is_refused_with_what_to_give() -> None:
+    read, (refused,) = ingest.apart(chosen("contrast.md"), TOPICS)
+    pipe = screens.pipe()
+    ingest.shown(pipe, 1)(Event(refused.file, result=refused))
+    wanted = "topic: give --topic, or a --manifest that says it; it must be one of safety, physics"
+    assert (read, screens.err(pipe)) == ([], f"contrast.md: {wanted}\n")
+
+
+def test_a_reason_that_names_the_file_is_told_once() -> None:
+    pipe = screens.pipe()
+    failed = Result("a.md", "failed", reason="topic: a.md: 'x' is unknown")
+    ingest.shown(pipe, 1)(Event("a.md", result=failed))
+    assert screens.err(pipe) == "a.md: topic: 'x' is unknown\n"
 
 
 async def test_a_refused_file_does_not_end_the_batch_but_fails_the_command(
@@ -129,7 +152,7 @@ def test_a_screen_shows_how_far_it_is_and_every_terminal_each_failure_at_once() 
         on_event(Event("b.pdf", result=FAILED))
     assert "[........................] 0/2 parse a.md" in screens.err(screen)
     assert "[############............] 1/2" in screens.err(screen)
-    assert screens.err(pipe) == "b.pdf: b.pdf: size: it is empty (0 bytes)\n"
+    assert screens.err(pipe) == "b.pdf: size: it is empty (0 bytes)\n"
 
 
 def reported(terminal: Terminal) -> str:
