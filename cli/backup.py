@@ -26,21 +26,27 @@ LOGS = ("-wal", "-shm")  # SQLite's, beside a database
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
-    """Says what the backup holds. Raises FailedPrecondition for one that cannot be used."""
-    settings = Settings.from_environ(environ)
-    if given.action == "verify":
-        contents = verified(given.file)
-    else:
-        refuse_what_is_elsewhere(settings)
-        refuse_while_up(settings, environ)
-        parts = where(settings, environ)
-        contents = create(given.file, parts) if given.action == "create" else restore(given.file, parts)
+    """Says what the backup holds. Raises NotFound without one, FailedPrecondition for one of no use."""
+    try:
+        contents = _done(given, environ)
+    except OSError as error:  # a full disk, a folder that is not ours
+        raise FailedPrecondition(f"{error.filename or given.file}: {error.strerror}", "FILE_ERROR") from error
     said = {"file": str(given.file), "files": len(contents.files), "bytes": contents.size}
     if given.json:
         screen.json(said)
     else:
         screen.text(f"{given.file}: {said['files']} files, {contents.size:,} bytes, whole")
     return Exit.OK
+
+
+def _done(given: argparse.Namespace, environ: Mapping[str, str]) -> archive.Contents:
+    settings = Settings.from_environ(environ)
+    if given.action == "verify":
+        return verified(given.file)
+    refuse_what_is_elsewhere(settings)
+    refuse_while_up(settings, environ)
+    parts = where(settings, environ)
+    return create(given.file, parts) if given.action == "create" else restore(given.file, parts)
 
 
 def create(path: Path, parts: Mapping[str, Path]) -> archive.Contents:
@@ -54,13 +60,18 @@ def create(path: Path, parts: Mapping[str, Path]) -> archive.Contents:
 
 
 def verified(path: Path) -> archive.Contents:
-    """Reads a backup back into a folder beside it and looks at what came of it. Raises FailedPrecondition."""
+    """Reads a backup back into a folder beside it and looks at what came of it.
+
+    Raises NotFound and FailedPrecondition.
+    """
+    archive.refuse_what_is_no_file(path)
     with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".verify-") as folder:
         return _looked_at(path, Path(folder))
 
 
 def restore(path: Path, parts: Mapping[str, Path]) -> archive.Contents:
     """Puts a backup in place, checked before. Raises FailedPrecondition where something is there."""
+    archive.refuse_what_is_no_file(path)
     there = [str(one) for one in parts.values() if one.exists() and (one.is_file() or any(one.iterdir()))]
     if there:
         raise FailedPrecondition(f"a restore goes to an empty home; there is {there[0]}", "HOME_NOT_EMPTY")

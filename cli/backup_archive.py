@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
-from radrag.errors import FailedPrecondition
+from radrag.errors import FailedPrecondition, NotFound
 
 MANIFEST, FORMAT = "manifest.json", 1
 MAGIC, LEVEL = (
@@ -42,6 +42,10 @@ class Contents:
     size: int
 
 
+class _Unusable(Exception):
+    """What is wrong with a backup, in words that follow its name."""
+
+
 def write(path: Path, files: Mapping[str, Path], read_back: Callable[[Path], Contents]) -> Contents:
     """Writes the files under their names, has all read back, and only then gives the backup its name.
 
@@ -57,7 +61,7 @@ def write(path: Path, files: Mapping[str, Path], read_back: Callable[[Path], Con
             os.fsync(out.fileno())
         contents = read_back(part)
         if contents.files != wanted:
-            raise _damaged("what was read back is not what was written")
+            raise _damaged(part, "what was read back is not what was written")
         part.rename(path)
         _sync(path.parent)
     finally:
@@ -92,12 +96,32 @@ def read(path: Path, into: Path) -> Contents:
             for member, data in _members(archive, wanted):
                 size += member.size
                 found[member.name] = _kept(data, into / member.name, room)
+        _compare(found, wanted)
+    except _Unusable as error:
+        raise _damaged(path, str(error)) from None
     except UNREADABLE as error:
-        raise _damaged(type(error).__name__) from None
-    wrong = sorted(name for name, sha256 in wanted.items() if found.get(name) != sha256)
-    if wrong:
-        raise _damaged(f"{len(wrong)} files are missing or changed, the first {wrong[0]}")
+        cut_off = isinstance(error, EOFError) or "unexpected end" in str(error)
+        raise _damaged(path, "it is cut off" if cut_off else "it is damaged") from None
     return Contents(found, size)
+
+
+def refuse_what_is_no_file(path: Path) -> None:
+    """Raises NotFound or FailedPrecondition where there is nothing to read a backup from."""
+    if not path.exists():
+        raise NotFound(f"{path}: there is no such file", "BACKUP_MISSING")
+    if not path.is_file():
+        raise _damaged(path, "it is no file")
+    if not path.stat().st_size:
+        raise _damaged(path, "it is empty")
+
+
+def _compare(found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    missing = sorted(wanted.keys() - found.keys())
+    if missing:
+        raise _Unusable(f"it is cut off: {len(missing)} files are missing, the first {missing[0]}")
+    changed = sorted(name for name in wanted if found[name] != wanted[name])
+    if changed:
+        raise _Unusable(f"it is damaged: {len(changed)} files are changed, the first {changed[0]}")
 
 
 @contextmanager
@@ -106,11 +130,18 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         packed = file.read(len(MAGIC)) == MAGIC
         file.seek(0)
         data = cast("BinaryIO", _Unpacked(fileobj=file, mode="rb")) if packed else file
-        with tarfile.open(fileobj=data, mode="r:") as archive:
+        with _begun(data) as archive:
             yield archive
         # gzip's own checksum is compared at its end, which lies behind the padding of the tar file.
         if len(data.read(tarfile.RECORDSIZE + 1)) > tarfile.RECORDSIZE:
-            raise _damaged("something follows its end")
+            raise _Unusable("something follows its end")
+
+
+def _begun(data: BinaryIO) -> tarfile.TarFile:
+    try:
+        return tarfile.open(fileobj=data, mode="r:")
+    except (tarfile.ReadError, gzip.BadGzipFile, zlib.error):
+        raise _Unusable("it is no backup of RadRAG") from None
 
 
 class _Unpacked(gzip.GzipFile):
@@ -118,7 +149,7 @@ class _Unpacked(gzip.GzipFile):
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= MOST_MANIFEST + tarfile.BLOCKSIZE:
-            raise tarfile.ReadError("a header is too long")
+            raise _Unusable("a header is too long")
         return super().read(size)
 
 
@@ -139,10 +170,10 @@ def _manifest(archive: tarfile.TarFile) -> dict[str, str]:
     head = archive.next()
     data = archive.extractfile(head) if head and head.name == MANIFEST else None
     if head is None or data is None or head.size > MOST_MANIFEST:
-        raise _damaged("it does not begin with its manifest")
+        raise _Unusable("it is no backup of RadRAG, which begins with its manifest")
     said = json.loads(data.read())
     if said["format"] != FORMAT:
-        raise _damaged(f"its format is {said['format']}, not {FORMAT}")
+        raise _Unusable(f"its format is {said['format']}, not {FORMAT}")
     return dict(said["files"])
 
 
@@ -160,7 +191,7 @@ def _members(
             or member.name not in wanted
             or member.name in seen
         ):
-            raise _damaged("it holds something that its manifest lacks")
+            raise _Unusable("it holds something that its manifest lacks")
         seen.add(member.name)
         data = archive.extractfile(member)
         if data is not None:
@@ -201,5 +232,5 @@ def _sync(folder: Path) -> None:
         os.close(handle)
 
 
-def _damaged(what: str) -> FailedPrecondition:
-    return FailedPrecondition(f"the backup cannot be used: {what}", "BACKUP_DAMAGED")
+def _damaged(path: Path, what: str) -> FailedPrecondition:
+    return FailedPrecondition(f"{path} cannot be used: {what}", "BACKUP_DAMAGED")

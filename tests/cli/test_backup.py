@@ -9,6 +9,7 @@ import random
 import shutil
 import sqlite3
 import tarfile
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 
 from cli import arguments, backup, backup_archive
 from cli.exits import Exit
-from radrag.errors import FailedPrecondition
+from radrag.errors import FailedPrecondition, NotFound
 from radrag.settings import Settings
 from tests.audit import trails
 from tests.cli import screens
@@ -227,8 +228,9 @@ def test_a_backup_from_before_they_were_compressed_is_verified_and_restored(tmp_
     assert (tmp_path / "new" / "uploads" / "файл").read_text() == "text"
 
 
-def test_the_same_home_gives_the_same_backup(tmp_path: Path) -> None:
+def test_the_same_home_gives_the_same_backup_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = made(tmp_path / "home")
+    monkeypatch.setattr(time, "time", lambda: 2e9)
     backup.create(tmp_path / "again.tar", parts_of(tmp_path / "home"))
     assert (tmp_path / "again.tar").read_bytes() == first.read_bytes()
 
@@ -250,10 +252,10 @@ def test_a_small_file_that_would_fill_the_disk_is_refused(
 
 def test_a_header_that_is_long_only_when_unpacked_is_refused(tmp_path: Path) -> None:
     head = tarfile.TarInfo("pax")
-    head.type, head.size = tarfile.XHDTYPE, 1 << 40
+    head.type, head.size = tarfile.XHDTYPE, 4 << 30
     path = tmp_path / "evil.tar"
     path.write_bytes(gzip.compress(head.tobuf()))
-    with pytest.raises(FailedPrecondition, match="cannot be used"):
+    with pytest.raises(FailedPrecondition, match="too long"):
         backup.verified(path)
 
 
@@ -261,4 +263,45 @@ def test_a_backup_without_the_checksum_at_its_end_is_refused(tmp_path: Path) -> 
     path = made(tmp_path / "home")
     path.write_bytes(path.read_bytes()[:-6])
     with pytest.raises(FailedPrecondition, match="cannot be used"):
+        backup.verified(path)
+
+
+@pytest.mark.parametrize("action", ["verify", "restore"])
+async def test_no_such_backup_is_said_with_its_name(action: str, tmp_path: Path) -> None:
+    given = arguments.parsed(["backup", action, str(tmp_path / "no" / "such.tar")])
+    with pytest.raises(NotFound, match=r"no/such\.tar: there is no such file"):
+        await backup.run(given, screens.pipe(), {"RADRAG_HOME": str(tmp_path / "new")})
+
+
+async def test_a_folder_that_is_not_there_is_said_with_its_name(tmp_path: Path) -> None:
+    made(tmp_path / "home")
+    given = arguments.parsed(["backup", "create", str(tmp_path / "no" / "such.tar")])
+    with pytest.raises(FailedPrecondition, match=r"no/such\.tar.*: No such file or directory"):
+        await backup.run(given, screens.pipe(), {"RADRAG_HOME": str(tmp_path / "home")})
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "it is empty"),
+        (b"%PDF-1.7" * 200, "no backup of RadRAG"),
+        (gzip.compress(b"%PDF-1.7" * 200), "no backup of RadRAG"),
+        (tarfile.TarInfo("a").tobuf() + bytes(1024), "no backup of RadRAG"),
+    ],
+)
+def test_what_is_no_backup_is_named_as_such(data: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.tar"
+    path.write_bytes(data)
+    with pytest.raises(FailedPrecondition, match=rf"other\.tar cannot be used: .*{said}"):
+        backup.verified(path)
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.95])
+@pytest.mark.parametrize("old", [True, False])
+def test_a_backup_that_was_cut_off_is_called_so(part: float, old: bool, tmp_path: Path) -> None:
+    path = made(tmp_path / "home")
+    path = plain(path) if old else path
+    whole = path.read_bytes().rstrip(b"\0")
+    path.write_bytes(whole[: int(part * len(whole))])
+    with pytest.raises(FailedPrecondition, match=rf"{path.name} cannot be used: it is cut off"):
         backup.verified(path)
