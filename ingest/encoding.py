@@ -20,6 +20,8 @@ STRAY = "€†‡¬¶¤¦√≤≥≠≈∞÷\u2500-\u259f"
 WORD = re.compile(rf"(?:[^\W\d_]|[{STRAY}])+")
 FOREIGN = re.compile(r"[^\x00-\x7f\W\d_]")
 SENSIBLE = re.compile(r"[А-ЯЁ]?[а-яё]+|[А-ЯЁ]+|[A-Za-zÀ-ÖØ-öø-ÿŒœ]+")  # one script, capitals in front
+# Without NUL, which is told apart, and the mark with which DOS ends a file.
+CONTROL = re.compile(r"[\x01-\x08\x0e-\x19\x1b-\x1f\x7f-\x9f]")
 FREQUENT = set("оеаинтсрвлкмдпуéèàäöüßñçêôîâóíá")
 GOOD = 0.75  # share of sensible words below which a guess is no guess
 
@@ -27,9 +29,9 @@ GOOD = 0.75  # share of sensible words below which a guess is no guess
 def decode(name: str, data: bytes, declared: str | None = None) -> tuple[str, str]:
     """The text of `data` and the encoding it was in. `declared` is what the file says of itself.
 
-    Raises InvalidArgument for NUL characters, broken UTF-8 and bytes no encoding explains.
+    Raises InvalidArgument for NUL characters, broken UTF-8, a wrong mark and bytes no encoding explains.
     """
-    text, encoding = by_mark(data) or by_proof(data) or by_guess(name, data, declared)
+    text, encoding = by_mark(name, data) or by_proof(data) or by_guess(name, data, declared)
     if "\x00" in text:
         raise refused(name, "content", "it contains NUL characters; text must have none")
     return text, encoding
@@ -40,11 +42,29 @@ def on_record(reader: str, encoding: str) -> str:
     return reader if encoding.startswith("utf-8") else f"{reader} ({encoding})"
 
 
-def by_mark(data: bytes) -> tuple[str, str] | None:
-    for mark, encoding in BOMS.items():
-        if data.startswith(mark):
-            return attempt(data, encoding)
-    return utf16_without_mark(data)
+def flags_of(encoding: str) -> tuple[str, ...]:
+    """What a reviewer should know: an encoding that neither a mark nor the bytes prove may be wrong."""
+    proven = encoding.startswith("utf-8") or encoding in BOMS.values()
+    return () if proven else (f"guessed_encoding:{codecs.lookup(encoding).name}",)
+
+
+def by_mark(name: str, data: bytes) -> tuple[str, str] | None:
+    """What a mark says, or what two bytes a letter look like. Raises InvalidArgument for a wrong mark."""
+    mark = next((mark for mark in BOMS if data.startswith(mark)), None)
+    if mark is None:
+        return utf16_without_mark(data)
+    found = attempt(data, BOMS[mark]) if mark == codecs.BOM_UTF8 else utf16_after(mark, data)
+    if found is None:
+        marked = BOMS[mark].removesuffix("-sig").upper()
+        raise refused(name, "encoding", f"it begins with the mark of {marked} and is not {marked}; use UTF-8")
+    return found
+
+
+def utf16_after(mark: bytes, data: bytes) -> tuple[str, str] | None:
+    """UTF-16 of our languages has zeros or fours; bytes of ASCII alone would all become Chinese."""
+    body = data[len(mark) :]
+    ascii_only = body.isascii() and 0 not in body and 4 not in body
+    return None if body and ascii_only else sound(data, BOMS[mark])
 
 
 def utf16_without_mark(data: bytes) -> tuple[str, str] | None:
@@ -52,7 +72,7 @@ def utf16_without_mark(data: bytes) -> tuple[str, str] | None:
     head = data[:4096]
     for encoding, high in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
         if len(head) >= 16 and sum(byte in (0, 4) for byte in high) > 0.9 * len(high):
-            return attempt(data, encoding) if head.count(0) < 0.6 * len(head) else None
+            return sound(data, encoding) if head.count(0) < 0.6 * len(head) else None
     return None
 
 
@@ -64,7 +84,7 @@ def by_guess(name: str, data: bytes, declared: str | None) -> tuple[str, str]:
     """The encoding that makes the most sense; at equal sense what the file declares, then the order above."""
     check_broken_utf8(name, data)
     candidates = [declared] if declared else []
-    found = [result for encoding in (*candidates, *LEGACY) if (result := attempt(data, encoding))]
+    found = [result for encoding in (*candidates, *LEGACY) if (result := sound(data, encoding))]
     best = max(found, key=lambda result: sense(result[0]), default=None)
     if best is None or sense(best[0]) < GOOD:
         raise refused(name, "encoding", "it is not UTF-8 and no known encoding makes sense of it; use UTF-8")
@@ -74,7 +94,8 @@ def by_guess(name: str, data: bytes, declared: str | None) -> tuple[str, str]:
 def check_broken_utf8(name: str, data: bytes) -> None:
     """A file that is UTF-8 but for a few bytes is damaged, not in another encoding."""
     lost = data.decode("utf-8", "replace")
-    good = len(foreign_words(lost.replace("\ufffd", " ")))
+    # Signs count as letters do: a dash or a degree in English text proves as much.
+    good = sum(len(run) for run in re.findall("[^\x00-\x7f\ufffd]+", lost))
     if good > lost.count("\ufffd"):
         at = broken_at(data)
         raise refused(name, "encoding", f"the UTF-8 is invalid at byte {at}; every byte must be valid UTF-8")
@@ -95,16 +116,26 @@ def attempt(data: bytes, encoding: str) -> tuple[str, str] | None:
         return None
 
 
+def sound(data: bytes, encoding: str) -> tuple[str, str] | None:
+    """An attempt whose text has no control characters: an encoding that makes some explains nothing."""
+    found = attempt(data, encoding)
+    return found if found and not CONTROL.search(found[0]) else None
+
+
 def foreign_words(text: str) -> list[str]:
     """The words that have a letter beyond ASCII."""
     return [word for word in WORD.findall(text) if FOREIGN.search(word)]
 
 
 def sense(text: str) -> float:
-    """0 to 2: the share of words in one script with sensible capitals, plus how common their letters are."""
+    """0 to 2: the share of words in one script with sensible capitals, plus how common their letters are.
+
+    0 when no letter is common: two stray bytes make a word of some alphabet, too.
+    """
     words = foreign_words(text[:200_000])
     if not words:
         return 0.0
     sensible = [word for word in words if SENSIBLE.fullmatch(word)]
     letters = "".join(sensible).lower()
-    return len(sensible) / len(words) * (1 + sum(c in FREQUENT for c in letters) / max(1, len(letters)))
+    common = sum(c in FREQUENT for c in letters)
+    return len(sensible) / len(words) * (1 + common / len(letters)) if common else 0.0

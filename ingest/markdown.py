@@ -4,7 +4,7 @@ import re
 
 from ingest.canonical import canonical
 from ingest.document import Parsed
-from ingest.encoding import decode, on_record
+from ingest.encoding import decode, flags_of, on_record
 from ingest.load import Source
 
 FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n(.*?\n)?(---|\.\.\.)[ \t]*(\n|\Z)", re.S)
@@ -16,14 +16,15 @@ def parse_markdown(source: Source) -> Parsed:
     """Markdown without front matter and comments; its title is its first heading."""
     text, encoding = decode(source.name, source.data)
     markdown = canonical(without_comments(FRONT_MATTER.sub("", text.replace("\r\n", "\n"))))
-    return Parsed(markdown, title_of(markdown), engine=on_record("markdown", encoding))
+    engine, flags = on_record("markdown", encoding), flags_of(encoding)
+    return Parsed(markdown, title_of(markdown), engine, flags=flags)
 
 
 def parse_text(source: Source) -> Parsed:
     """Plain text as it stands; a line that would become a heading by chance is escaped."""
     text, encoding = decode(source.name, source.data)
     plain = re.sub(r"(?m)^(\s{0,3})(#{1,6}\s)", r"\1\\\2", canonical(text))
-    return Parsed(plain, "", engine=on_record("text", encoding))
+    return Parsed(plain, "", engine=on_record("text", encoding), flags=flags_of(encoding))
 
 
 def without_comments(text: str) -> str:

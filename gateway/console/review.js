@@ -7,7 +7,10 @@ import { t } from "./words.js";
 
 const spaced = (word) => word.replaceAll("_", " ");
 const name = (state) => t(state, spaced(state.replace("STATE_", "").toLowerCase()));
-const flagged = (flag) => t(`flag_${flag}`, spaced(flag));
+const flagged = (flag) => {
+  const [what, ...which] = flag.split(":");
+  return [t(`flag_${what}`, spaced(what)), ...which].join(": ");
+};
 
 export async function queue() {
   const place = byId("queue");

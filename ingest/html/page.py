@@ -8,7 +8,7 @@ from bs4.dammit import EncodingDetector
 
 from ingest.canonical import canonical
 from ingest.document import Parsed
-from ingest.encoding import decode, on_record
+from ingest.encoding import decode, flags_of, on_record
 from ingest.html.blocks import blocks_of
 from ingest.html.content import content_of
 from ingest.html.inline import line_of
@@ -41,7 +41,7 @@ def parse_html(source: Source) -> Parsed:
     heading = soup.find("h1")
     title = (line_of(heading) if isinstance(heading, Tag) else "") or page_title
     blocks, flags = judged_blocks(html, soup)
-    engine = on_record("beautifulsoup", encoding)
+    engine, flags = on_record("beautifulsoup", encoding), (*flags_of(encoding), *flags)
     return Parsed(canonical("\n\n".join(blocks)), title, engine, language=language, flags=flags)
 
 

@@ -27,7 +27,7 @@ from ingest.markdown import parse_text
 from ingest.ocr.engines import chain_of
 from ingest.ocr.tesseract import Tesseract
 from ingest.page_counts import counted
-from ingest.parse import parser
+from ingest.parse import parser, read_here
 from ingest.passage import passage_id
 from ingest.pipeline import run
 from ingest.reader import Care, Reader
@@ -100,6 +100,31 @@ async def test_2_text_in_another_encoding_is_read_and_the_guess_is_on_record(enc
     parsed = parse_text(source_of("a.txt", RUSSIAN.encode(encoding)))
     assert parsed.markdown.strip() == RUSSIAN.strip()
     assert parsed.engine == f"text ({encoding})"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "flags"),
+    [
+        ("utf-8", ()),
+        ("utf-8-sig", ()),
+        ("utf-16", ()),  # its mark says so
+        ("utf-16-le", ("guessed_encoding:utf-16-le",)),
+        ("cp1251", ("guessed_encoding:cp1251",)),
+        ("koi8_r", ("guessed_encoding:koi8-r",)),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html"])
+async def test_2_a_guess_is_a_flag_for_the_review(name: str, encoding: str, flags: tuple[str, ...]) -> None:
+    parsed = read_here(source_of(name, RUSSIAN.encode(encoding)))
+    assert parsed.flags == flags
+
+
+async def test_2_a_mark_without_text_is_refused() -> None:
+    async def docling(source: Source) -> Parsed:
+        raise AssertionError(source.name)
+
+    with pytest.raises(InvalidArgument, match="no text was found"):
+        await parser(docling)(source_of("a.md", b"\xff\xfe"))
 
 
 async def test_2_a_poor_guess_is_refused() -> None:
