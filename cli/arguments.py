@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cli import kb_arguments, models_arguments
+from cli.argument_types import Version, positive, seconds
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -28,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXITS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    top.add_argument("--version", action=Version, nargs=0, help="print the version and end")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _services(commands)
     _doctor(commands)
@@ -65,15 +67,15 @@ def _json(command: argparse.ArgumentParser) -> None:
 
 def _services(commands: Commands) -> None:
     up = _add(commands, "up", "cli.up", "start the model server and the services")
-    up.add_argument("--timeout", type=_seconds, default=180.0, metavar="SECONDS", help="longest wait (180)")
+    up.add_argument("--timeout", type=seconds, default=180.0, metavar="SECONDS", help="longest wait (180)")
     up.add_argument(
         "--insecure-dev", action="store_true", help="let everybody on this machine in (RADRAG_INSECURE_DEV)"
     )
     down = _add(commands, "down", "cli.down", "stop what `up` started")
-    down.add_argument("--timeout", type=_seconds, default=20.0, metavar="SECONDS", help="before killing (20)")
+    down.add_argument("--timeout", type=seconds, default=20.0, metavar="SECONDS", help="before killing (20)")
     top = _add(commands, "top", "cli.top", "watch rates, stages, queues and errors, from /metrics")
     top.add_argument("--once", action="store_true", help="print once, since the processes started")
-    top.add_argument("--every", type=_seconds, default=2.0, metavar="SECONDS", help="between two looks (2)")
+    top.add_argument("--every", type=seconds, default=2.0, metavar="SECONDS", help="between two looks (2)")
     _json(top)
     _json(_add(commands, "status", "cli.status", "show processes, models and the index"))
 
@@ -87,7 +89,7 @@ def _questions(commands: Commands) -> None:
     way = ask.add_mutually_exclusive_group()
     way.add_argument("--stream", action="store_true", default=None, help="as it is written (on a terminal)")
     way.add_argument("--no-stream", action="store_false", dest="stream", help="whole answer at once")
-    ask.add_argument("--max-tokens", type=_positive, metavar="N", help="longest answer in tokens")
+    ask.add_argument("--max-tokens", type=positive, metavar="N", help="longest answer in tokens")
     _question(commands, "search", "find the evidence for a question")
     _question(commands, "prompt", "print the prompt a generator would get")
 
@@ -97,14 +99,14 @@ def _replay(commands: Commands) -> None:
         commands, "replay", "cli.replay", "ask a saved reply's question again and show what changed"
     )
     replay.add_argument("file", type=Path, metavar="FILE", help="what `ask --json` printed")
-    replay.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
+    replay.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
     replay.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
     _json(replay)
 
 
 def _mcp(commands: Commands) -> None:
     mcp = _add(commands, "mcp", "cli.mcp_server", "serve search and ask as tools to an assistant, over stdio")
-    mcp.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
+    mcp.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
     mcp.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
 
 
@@ -119,9 +121,9 @@ def _question(commands: Commands, name: str, text: str) -> argparse.ArgumentPars
     ):
         command.add_argument(option, action="append", default=[], metavar=metavar, help=f"{what}; repeatable")
     command.add_argument("--as-of", metavar="YYYY-MM-DD", help="sources in force on this day")
-    command.add_argument("--sources", type=_positive, metavar="N", help="at most this many sources")
+    command.add_argument("--sources", type=positive, metavar="N", help="at most this many sources")
     command.add_argument("--stages", action="store_true", help="show where the time went")
-    command.add_argument("--timeout", type=_seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
+    command.add_argument("--timeout", type=seconds, default=60.0, metavar="SECONDS", help="deadline (60)")
     command.add_argument("--address", metavar="HOST:PORT", help="the gateway (RADRAG_GATEWAY_ADDRESS)")
     _json(command)
     return command
@@ -213,17 +215,3 @@ def _evaluation(commands: Commands) -> None:
 def _demo(commands: Commands) -> None:
     demo = _add(commands, "demo", "cli.demo", "run it all once, on the sample knowledge base")
     demo.add_argument("--samples", type=Path, default=Path("var/samples"), help="the built samples")
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 86_400:
-        raise argparse.ArgumentTypeError("must be above 0 and at most 86400")
-    return value
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return value

@@ -54,13 +54,20 @@ def chosen(given: argparse.Namespace) -> list[Item]:
 
     Raises InvalidArgument when there is nothing to read.
     """
-    named = read_manifest(given.manifest, given.root) if given.manifest else []
+    named = read_manifest(there("--manifest", given.manifest), given.root) if given.manifest else []
     if not given.paths:
         if not named:
             raise InvalidArgument("PATH", "give at least one file, or a manifest that names some")
         return named
     described = {item.path.resolve(): item for item in named}
     return [described.get(path.resolve()) or _undescribed(path, given.topic) for path in given.paths]
+
+
+def there(argument: str, path: Path) -> Path:
+    """The path, if there is such a file. Raises InvalidArgument."""
+    if not path.exists():
+        raise InvalidArgument(argument, f"there is no file {_printable(path)}")
+    return path
 
 
 def _undescribed(path: Path, topic: str) -> Item:

@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TypeAlias
 
+from cli.argument_types import minute_or_more
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 STATES = (
@@ -89,7 +91,11 @@ def _keeping(actions: Commands) -> None:
     how_often = watch.add_mutually_exclusive_group()
     how_often.add_argument("--once", action="store_true", help="look once and end, as without either")
     how_often.add_argument(
-        "--every", type=_seconds, default=0.0, metavar="SECONDS", help="look again and again; at least 60"
+        "--every",
+        type=minute_or_more,
+        default=0.0,
+        metavar="SECONDS",
+        help="look again and again; at least 60",
     )
     feedback = _add(actions, "feedback", "cli.kb_feedback", "print the ratings of answers")
     feedback.add_argument("--csv", action="store_true", help="as CSV, with comments")
@@ -118,10 +124,3 @@ def _reindexing(actions: Commands) -> None:
         "--lose", type=int, default=0, metavar="N",
         help="questions that may be lost: found by the generation in use, not by the new one",
     )  # fmt: skip
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not value >= 60:
-        raise argparse.ArgumentTypeError("must be at least 60")
-    return value

@@ -24,6 +24,7 @@ from radrag.settings import Settings
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
     """One look, or one every so many seconds. Status 1 when a source failed; refused ones are told only."""
+    ingest.there("SOURCES", given.sources)
     plan = ingest.plan(Settings.from_environ(environ), environ, "")
     while given.every:
         try:

@@ -77,6 +77,11 @@ def test_plain_files_get_the_topic_given() -> None:
     ]
 
 
+def test_a_manifest_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=f"--manifest: there is no file {tmp_path}/no.yaml"):
+        chosen("--manifest", f"{tmp_path}/no.yaml")
+
+
 def test_files_that_would_become_one_document_are_all_refused_and_the_rest_is_read() -> None:
     read, refused = ingest.apart(
         chosen("a/index.md", "b/index.md", "c.md", "c.md", "--topic", "safety"), TOPICS

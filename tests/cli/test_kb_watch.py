@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
-from cli import kb_watch
+import pytest
+
+from cli import arguments, kb_watch
 from ingest.document import Metadata
 from ingest.watch.sources import Folder, Page, Sources
+from radrag.errors import InvalidArgument
+from tests.cli import screens
 
 ONE = Metadata(document_id="x", topic="safety")
 
@@ -34,3 +38,9 @@ def test_a_page_and_a_file_with_one_id_are_refused_a_file_alone_may_have_it(tmp_
     assert kb_watch.apart(Sources((alone,))) == (Sources((alone,)), [])
     left, refused = kb_watch.apart(Sources((alone,), (page,)))
     assert (left, len(refused)) == (Sources(), 2)
+
+
+async def test_sources_that_are_not_there_are_said_to_be_missing(tmp_path: Path) -> None:
+    given = arguments.parsed(["kb", "watch", f"{tmp_path}/no.yaml"])
+    with pytest.raises(InvalidArgument, match=f"SOURCES: there is no file {tmp_path}/no.yaml"):
+        await kb_watch.run(given, screens.pipe(), {"RADRAG_HOME": str(tmp_path)})
