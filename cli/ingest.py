@@ -37,8 +37,7 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     channels.show_credential(settings, settings.retrieval_address)
     with audited("ingest --approve" if given.approve else "ingest", person(), environ) as told:
         wanted = plan(settings, environ, person() if given.approve else "")
-        async with wired(replace(wanted, ray=given.ray)) as parts:
-            summary = await pipeline.run(items, parts, on_event)
+        summary = await read(items, replace(wanted, ray=given.ray), on_event) if items else Summary()
         summary.results += refused
         told.note("done", versions(summary), **{one: summary.count(one) for one in OUTCOMES})
     screen.progress("")
@@ -47,6 +46,12 @@ async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str,
     else:
         report(screen, summary)
     return Exit.FAILURE if summary.count("failed") else Exit.OK
+
+
+async def read(items: Sequence[Item], wanted: Plan, on_event: OnEvent) -> Summary:
+    """Takes the files in. Raises as `wired` does."""
+    async with wired(wanted) as parts:
+        return await pipeline.run(items, parts, on_event)
 
 
 def chosen(given: argparse.Namespace) -> list[Item]:
@@ -80,7 +85,7 @@ def apart(items: Sequence[Item], topics: Sequence[str]) -> tuple[list[Item], lis
     Files of one id are refused all: as versions of one document the last to be read would replace the others.
     """
     by_id: defaultdict[str, list[Item]] = defaultdict(list)
-    read: list[Item] = []
+    taken: list[Item] = []
     refused: list[Result] = []
     for item in items:
         if fault := _fault(item, topics):
@@ -89,10 +94,10 @@ def apart(items: Sequence[Item], topics: Sequence[str]) -> tuple[list[Item], lis
             by_id[document_id_of(item.name, item.metadata)].append(item)
     for document_id, same in by_id.items():
         if len({item.path.resolve() for item in same}) == 1:
-            read += same
+            taken += same
         else:
             refused += [_clash(item, document_id, same) for item in same]
-    return read, refused
+    return taken, refused
 
 
 def _fault(item: Item, topics: Sequence[str]) -> str:
