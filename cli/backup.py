@@ -22,7 +22,8 @@ from radrag.settings import Settings
 
 INDEX, DATABASES = "index", ("catalogue.db", "index/versions.sqlite")
 PARTS = ("catalogue.db", "uploads", INDEX, opening.FOLDER)  # below the home
-LOGS = ("-wal", "-shm")  # SQLite's, beside a database
+LOG = "-wal"  # SQLite's, beside a database that was not closed; what is in -shm it makes again from that
+MADE_AGAIN = {f"{name}-shm" for name in DATABASES}
 
 
 async def run(given: argparse.Namespace, screen: Terminal, environ: Mapping[str, str]) -> int:
@@ -50,13 +51,22 @@ def _done(given: argparse.Namespace, environ: Mapping[str, str]) -> archive.Cont
 
 
 def create(path: Path, parts: Mapping[str, Path]) -> archive.Contents:
-    """Writes a backup and verifies it. An older one of that name is never touched."""
+    """Writes a backup and verifies it. An older one of that name is never touched.
+
+    Raises FailedPrecondition when somebody writes in the home meanwhile.
+    """
     if path.exists():
         raise FailedPrecondition(f"{path} exists", "BACKUP_EXISTS")
     files = dict(_files(parts))
     if DATABASES[0] not in files:
         raise FailedPrecondition(f"there is no catalogue at {parts[PARTS[0]]}", "NOTHING_TO_BACK_UP")
-    return archive.write(path, files, verified)
+
+    def read_back(part: Path) -> archive.Contents:
+        if other := files.keys() ^ dict(_files(parts)).keys():
+            raise archive.being_written(min(other))
+        return verified(part)
+
+    return archive.write(path, files, read_back)
 
 
 def verified(path: Path) -> archive.Contents:
@@ -134,12 +144,12 @@ def where(settings: Settings, environ: Mapping[str, str]) -> dict[str, Path]:
 def _files(parts: Mapping[str, Path]) -> "list[tuple[str, Path]]":
     found = []
     for name, place in parts.items():
-        beside = [place, *(place.with_name(place.name + log) for log in LOGS)] if name.endswith(".db") else []
+        beside = [place, place.with_name(place.name + LOG)] if name.endswith(".db") else []
         found += [(f"{one.name}", one) for one in beside if one.is_file()]
         if place.is_dir():
             inside = sorted(one for one in place.rglob("*") if one.is_file() and not one.is_symlink())
             found += [(f"{name}/{one.relative_to(place).as_posix()}", one) for one in inside]
-    return found
+    return [(name, one) for name, one in found if name not in MADE_AGAIN]
 
 
 def refuse_what_is_elsewhere(settings: Settings) -> None:

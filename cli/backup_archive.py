@@ -12,25 +12,18 @@ import hashlib
 import io
 import json
 import os
-import shutil
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
+from cli.backup_unpack import MOST_AT_ONCE, Room, Unusable, digest, kept, opened
 from radrag.errors import FailedPrecondition, NotFound
 
 MANIFEST, FORMAT = "manifest.json", 1
-MAGIC, LEVEL = (
-    b"\x1f\x8b",
-    1,
-)  # of gzip; the quickest level is small enough, as holes are what there is to save
-PIECE, MOST_MANIFEST = 1 << 16, 64 << 20
-NOTHING = bytes(PIECE)
-LEFT_FREE = 64 << 20  # of a disk that a backup is unpacked on
+LEVEL = 1  # of gzip: the quickest is small enough, as holes are what there is to save
 UNREADABLE = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, ValueError, KeyError, TypeError)
 
 
@@ -42,18 +35,14 @@ class Contents:
     size: int
 
 
-class _Unusable(Exception):
-    """What is wrong with a backup, in words that follow its name."""
-
-
 def write(path: Path, files: Mapping[str, Path], read_back: Callable[[Path], Contents]) -> Contents:
     """Writes the files under their names, has all read back, and only then gives the backup its name.
 
-    Raises OSError, what `read_back` raises, and FailedPrecondition when what was read back is not what was to
-    be written.
+    Raises OSError, what `read_back` raises, and FailedPrecondition when a file changes meanwhile or what was
+    read back is not what was to be written.
     """
     part = path.with_name(path.name + ".part")
-    wanted = {name: digest(source.open("rb")) for name, source in sorted(files.items())}
+    wanted = {name: _digest_of(name, source) for name, source in sorted(files.items())}
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
             _write(out, files, wanted)
@@ -79,7 +68,47 @@ def _write(out: BinaryIO, files: Mapping[str, Path], wanted: Mapping[str, str]) 
         head.size = len(said)
         archive.addfile(head, io.BytesIO(said))
         for name in wanted:
-            archive.add(files[name], name, recursive=False)
+            _add(archive, name, files[name], wanted[name])
+
+
+def _digest_of(name: str, source: Path) -> str:
+    try:
+        return digest(source.open("rb"))
+    except FileNotFoundError:
+        raise being_written(name) from None
+
+
+def _add(archive: tarfile.TarFile, name: str, source: Path, sha256: str) -> None:
+    """All files are read once before the first is written: unchanged since, they are of one moment."""
+    try:
+        file = source.open("rb")
+    except FileNotFoundError:
+        raise being_written(name) from None
+    with file:
+        member = archive.gettarinfo(arcname=name, fileobj=file)
+        data = _Hashed(file)
+        archive.addfile(member, cast("BinaryIO", data))
+    if data.sha256.hexdigest() != sha256:
+        raise being_written(name)
+
+
+class _Hashed:
+    """A file as it is read; where it became shorter meanwhile, the rest reads as zeros."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.sha256 = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        piece = self._file.read(size)
+        self.sha256.update(piece)
+        return piece.ljust(size, b"\0")
+
+
+def being_written(name: str) -> FailedPrecondition:
+    """What a backup ends in when a file of its home changes under its hands."""
+    text = f"{name} changed meanwhile, somebody writes there: stop the services and every ingest first"
+    return FailedPrecondition(text, "BEING_WRITTEN")
 
 
 def read(path: Path, into: Path) -> Contents:
@@ -89,15 +118,15 @@ def read(path: Path, into: Path) -> Contents:
     """
     into.mkdir(parents=True, exist_ok=True)
     found: dict[str, str] = {}
-    size, room = 0, _Room(into)
+    size, room = 0, Room(into)
     try:
-        with _opened(path) as archive:
+        with opened(path) as archive:
             wanted = _manifest(archive)
             for member, data in _members(archive, wanted):
                 size += member.size
-                found[member.name] = _kept(data, into / member.name, room)
+                found[member.name] = kept(data, into / member.name, room)
         _compare(found, wanted)
-    except _Unusable as error:
+    except Unusable as error:
         raise _damaged(path, str(error)) from None
     except UNREADABLE as error:
         cut_off = isinstance(error, EOFError) or "unexpected end" in str(error)
@@ -118,62 +147,20 @@ def refuse_what_is_no_file(path: Path) -> None:
 def _compare(found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
     missing = sorted(wanted.keys() - found.keys())
     if missing:
-        raise _Unusable(f"it is cut off: {len(missing)} files are missing, the first {missing[0]}")
+        raise Unusable(f"it is cut off: {len(missing)} files are missing, the first {missing[0]}")
     changed = sorted(name for name in wanted if found[name] != wanted[name])
     if changed:
-        raise _Unusable(f"it is damaged: {len(changed)} files are changed, the first {changed[0]}")
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[tarfile.TarFile]:
-    with path.open("rb") as file:
-        packed = file.read(len(MAGIC)) == MAGIC
-        file.seek(0)
-        data = cast("BinaryIO", _Unpacked(fileobj=file, mode="rb")) if packed else file
-        with _begun(data) as archive:
-            yield archive
-        # gzip's own checksum is compared at its end, which lies behind the padding of the tar file.
-        if len(data.read(tarfile.RECORDSIZE + 1)) > tarfile.RECORDSIZE:
-            raise _Unusable("something follows its end")
-
-
-def _begun(data: BinaryIO) -> tarfile.TarFile:
-    try:
-        return tarfile.open(fileobj=data, mode="r:")
-    except (tarfile.ReadError, gzip.BadGzipFile, zlib.error):
-        raise _Unusable("it is no backup of RadRAG") from None
-
-
-class _Unpacked(gzip.GzipFile):
-    """Refuses to hold much at once: a long header of zeros is short when packed."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        if size is None or not 0 <= size <= MOST_MANIFEST + tarfile.BLOCKSIZE:
-            raise _Unusable("a header is too long")
-        return super().read(size)
-
-
-class _Room:
-    """What a disk has left for a backup: few packed bytes may become many."""
-
-    def __init__(self, folder: Path) -> None:
-        self._left = shutil.disk_usage(folder).free - LEFT_FREE
-
-    def take(self, size: int) -> None:
-        """Counts what is about to be written. Raises FailedPrecondition when it would fill the disk."""
-        self._left -= size
-        if self._left < 0:
-            raise FailedPrecondition("the backup holds more than the disk has room for", "DISK_FULL")
+        raise Unusable(f"it is damaged: {len(changed)} files are changed, the first {changed[0]}")
 
 
 def _manifest(archive: tarfile.TarFile) -> dict[str, str]:
     head = archive.next()
     data = archive.extractfile(head) if head and head.name == MANIFEST else None
-    if head is None or data is None or head.size > MOST_MANIFEST:
-        raise _Unusable("it is no backup of RadRAG, which begins with its manifest")
+    if head is None or data is None or head.size > MOST_AT_ONCE:
+        raise Unusable("it is no backup of RadRAG, which begins with its manifest")
     said = json.loads(data.read())
     if said["format"] != FORMAT:
-        raise _Unusable(f"its format is {said['format']}, not {FORMAT}")
+        raise Unusable(f"its format is {said['format']}, not {FORMAT}")
     return dict(said["files"])
 
 
@@ -191,37 +178,11 @@ def _members(
             or member.name not in wanted
             or member.name in seen
         ):
-            raise _Unusable("it holds something that its manifest lacks")
+            raise Unusable("it holds something that its manifest lacks")
         seen.add(member.name)
         data = archive.extractfile(member)
         if data is not None:
             yield member, cast("BinaryIO", data)
-
-
-def _kept(data: BinaryIO, target: Path, room: _Room) -> str:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as out:
-        while piece := data.read(PIECE):
-            _put(out, piece, room)
-        out.truncate()  # a hole at the end has nothing behind it that would make it part of the file
-        out.flush()
-        os.fsync(out.fileno())
-        out.seek(0)
-        return digest(out)  # of what is on the disk now
-
-
-def _put(out: BinaryIO, piece: bytes, room: _Room) -> None:
-    if piece == NOTHING[: len(piece)]:
-        out.seek(len(piece), os.SEEK_CUR)  # leaves a hole, which takes no room
-    else:
-        room.take(len(piece))
-        out.write(piece)
-
-
-def digest(data: BinaryIO) -> str:
-    """The sha256 of all that can be read, hex; closes it."""
-    with data:
-        return hashlib.file_digest(data, "sha256").hexdigest()  # type: ignore[arg-type]  # it has readinto
 
 
 def _sync(folder: Path) -> None:

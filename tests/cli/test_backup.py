@@ -10,14 +10,15 @@ import shutil
 import sqlite3
 import tarfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import BinaryIO
 
 import pytest
 
-from cli import arguments, backup, backup_archive
+from cli import arguments, backup, backup_archive, backup_unpack
 from cli.exits import Exit
 from radrag.errors import FailedPrecondition, NotFound
 from radrag.settings import Settings
@@ -243,7 +244,7 @@ def test_a_small_file_that_would_fill_the_disk_is_refused(
     path = tmp_path / "backup.tar"
     backup.create(path, parts_of(tmp_path / "home"))
     assert path.stat().st_size < 1 << 20
-    little = SimpleNamespace(free=backup_archive.LEFT_FREE + (4 << 20))
+    little = SimpleNamespace(free=backup_unpack.LEFT_FREE + (4 << 20))
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: little)
     with pytest.raises(FailedPrecondition, match="room for"):
         backup.restore(path, parts_of(tmp_path / "new"))
@@ -305,3 +306,52 @@ def test_a_backup_that_was_cut_off_is_called_so(part: float, old: bool, tmp_path
     path.write_bytes(whole[: int(part * len(whole))])
     with pytest.raises(FailedPrecondition, match=rf"{path.name} cannot be used: it is cut off"):
         backup.verified(path)
+
+
+def overwrites(home: Path) -> None:
+    (home / "index" / "edge" / "segment").write_bytes(b"other" * 2048)
+
+
+def shortens(home: Path) -> None:
+    os.truncate(home / "index" / "edge" / "segment", 100)
+
+
+def removes(home: Path) -> None:
+    (home / "index" / "edge" / "segment").unlink()
+
+
+def adds(home: Path) -> None:
+    (home / "index" / "edge" / "another").write_text("new")
+
+
+@pytest.mark.parametrize("writes", [overwrites, shortens, removes, adds])
+def test_somebody_who_writes_meanwhile_is_said_to(
+    writes: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, write = made(tmp_path / "home"), backup_archive._write
+    path.unlink()
+
+    def beside(out: BinaryIO, files: Mapping[str, Path], wanted: Mapping[str, str]) -> None:
+        writes(tmp_path / "home")
+        write(out, files, wanted)
+
+    monkeypatch.setattr(backup_archive, "_write", beside)
+    with pytest.raises(FailedPrecondition, match=r"index/edge/\w+ changed .* stop the services and every"):
+        backup.create(path, parts_of(tmp_path / "home"))
+    assert [one.name for one in tmp_path.iterdir()] == ["home"]
+
+
+@pytest.mark.parametrize("name", backup.DATABASES)
+def test_a_database_that_was_not_closed_comes_back_whole_without_its_shared_memory(
+    name: str, tmp_path: Path
+) -> None:
+    made(tmp_path / "home").unlink()
+    with closing(sqlite3.connect(tmp_path / "home" / name)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("INSERT INTO t VALUES (8)")
+        database.commit()
+        contents = backup.create(tmp_path / "backup.tar", parts_of(tmp_path / "home"))
+    assert {one for one in contents.files if one.startswith(f"{name}-")} == {f"{name}-wal"}
+    backup.restore(tmp_path / "backup.tar", parts_of(tmp_path / "new"))
+    with closing(sqlite3.connect(tmp_path / "new" / name)) as database:
+        assert database.execute("SELECT a FROM t").fetchall() == [(7,), (8,)]
