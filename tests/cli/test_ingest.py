@@ -142,13 +142,6 @@ async def test_where_every_file_is_refused_no_service_is_needed(tmp_path: Path) 
     assert screens.err(pipe).startswith("c.md: topic: give --topic")
 
 
-async def test_where_every_file_is_refused_no_service_is_needed(tmp_path: Path) -> None:
-    given, pipe = arguments.parsed(["ingest", "c.md"]), screens.pipe()
-    environ = {"RADRAG_HOME": str(tmp_path), "RADRAG_EMBEDDER_URL": "127.0.0.1:1"}
-    assert await ingest.run(given, pipe, environ) == Exit.FAILURE
-    assert screens.err(pipe).startswith("c.md: topic: give --topic")
-
-
 def test_nothing_to_read_is_a_wrong_argument() -> None:
     with pytest.raises(InvalidArgument, match="PATH"):
         chosen("--topic", "physics")
