@@ -45,7 +45,7 @@ class Recorder:
 
 
 async def recorded(tmp_path: Path, replicas: int = 3) -> Recorder:
-    """The requests of publications and a search, with a version among them that is not in force yet.
+    """The requests of publications, a search and a removal, one version among them not in force yet.
 
     Were all in force, no leg would have to look at days (test_search.py).
     """
@@ -56,6 +56,8 @@ async def recorded(tmp_path: Path, replicas: int = 3) -> Recorder:
         await here.publish(made("later", "Renal stones.", valid_from=TODAY + 1))
         assert set(await here.documents("renal cysts")) == {"kidney", "liver"}
         await here.publish(made("kidney", "Renal masses."))
+        await here.index.delete("liver")
+        await here.index.tidy()
     return recorder
 
 
