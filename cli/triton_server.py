@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cli.model_environment import MODEL_REPOSITORY, ROOT, ModelEnvironment
-from cli.process import Child, forget_shared
+from cli.process import Child
 
 # A model process needs seconds to let its weights go; cut short, it leaves shared memory behind.
 EXIT_SECONDS = 15
@@ -57,11 +57,6 @@ def command(
 
 def shared_memory_prefix(grpc_port: int, host: str = "127.0.0.1") -> str:
     return f"radrag-triton-{host}-{grpc_port}-"
-
-
-def forget_shared_memory(grpc_port: int, host: str = "127.0.0.1") -> None:
-    """Removes what a killed server at this address left: the texts of its last requests are in it."""
-    forget_shared(shared_memory_prefix(grpc_port, host))
 
 
 def tracing(endpoint: str) -> list[str]:

@@ -122,14 +122,14 @@ class Batch:
         self._pipeline = pipeline
         self._on_event = on_event
         self._summary = summary
-        self._files: dict[str, str] = {}  # by document id
+        self._files: dict[str, Item] = {}  # by document id
 
     async def one(self, item: Item) -> None:
         """Ingests one file and reports how it ended."""
         started = perf_counter()
         try:
             result = await self._pipeline.ingest(
-                item, lambda stage: self._on_event(Event(item.name, stage)), partial(self._claim, item.name)
+                item, lambda stage: self._on_event(Event(item.name, stage)), partial(self._claim, item)
             )
         except Exception as error:  # noqa: BLE001  # whatever a file does to a parser, the batch goes on
             result = Result(item.name, "failed", reason=reason_of(error))
@@ -137,11 +137,12 @@ class Batch:
         self._summary.results.append(result)
         self._on_event(Event(item.name, result=result))
 
-    def _claim(self, name: str, document_id: str) -> None:
+    def _claim(self, item: Item, document_id: str) -> None:
         """Two files must not become one document: the later would silently replace the earlier."""
-        first = self._files.setdefault(document_id, name)
-        if first != name:
-            raise refused(name, "id", f"{first} is document {document_id} already; ids must be distinct")
+        first = self._files.setdefault(document_id, item)
+        if (first.name, first.path) != (item.name, item.path):
+            other = first.name if first.name != item.name else first.path
+            raise refused(item.name, "id", f"{other} is document {document_id} already; ids must be distinct")
 
 
 def cause_of(error: BaseException) -> BaseException:

@@ -195,6 +195,19 @@ async def test_a_file_that_fails_does_not_stop_the_others(bench: Bench, tmp_path
     )
 
 
+async def test_files_of_one_name_in_two_folders_do_not_become_one_document(
+    bench: Bench, tmp_path: Path
+) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    summary = await bench.ingest(
+        [item(tmp_path / folder, "index.md", f"# {folder}\n\n{TEXT}") for folder in ("a", "b")]
+    )
+    (failed,) = [result for result in summary.results if result.outcome == "failed"]
+    assert summary.count("published") == 1
+    assert "is document index.md already" in failed.reason
+
+
 async def test_events_tell_each_stage_of_each_file_and_its_end(bench: Bench, tmp_path: Path) -> None:
     await bench.ingest([item(tmp_path, "a.md", "text")])
     assert [event.stage for event in bench.events[:-1]] == [

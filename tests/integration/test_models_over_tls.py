@@ -12,8 +12,8 @@ from grpc import aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from cli import places
-from cli.process import Child
-from cli.triton_server import command, environ, forget_shared_memory
+from cli.process import Child, forget_shared
+from cli.triton_server import command, environ, shared_memory_prefix
 from gateway import __main__ as gateway
 from radrag.access.channels import Files
 from radrag.errors import ModelUnavailable
@@ -44,7 +44,7 @@ async def triton(folder: Path, files: Files) -> AsyncIterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         await child.stop(20)
-        forget_shared_memory(port)
+        forget_shared(shared_memory_prefix(port))
 
 
 async def ready(address: str, tls: Files | None, seconds: float = 0.0) -> bool:

@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 # Tokens that two neighbouring windows share: no token that is kept lies nearer than half of it to a cut.
 OVERLAP = 128
 # Padded tokens in one forward pass, and how much longer than its shortest row a pass may be: batching does
-# not make a token cheaper on a CPU. Padding makes it dearer, and so do activations beyond its caches: in
-# passes of 2,000 tokens one takes 5 to 15 % more.
+# not make a token cheaper on a CPU, padding makes it dearer. Passes of 2,048 were a little dearer, perhaps
+# for activations beyond the caches: 512 took 0.95 of their CPU (four pairs, 0.88 to 1.06).
 PASS_TOKENS = 512
 PASS_STRETCH = 1.1
 
