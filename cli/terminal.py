@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -97,5 +98,10 @@ class Terminal:
 
 
 def of_process() -> Terminal:
-    """This process's streams; for people when standard output is a terminal that can do more than print."""
+    """This process's streams; for people when standard output is a terminal that can do more than print.
+
+    Each line leaves when it is written, so that whoever reads through a pipe sees how far a command is.
+    """
+    if isinstance(sys.stdout, TextIOWrapper):  # a test's stand-in need not be one
+        sys.stdout.reconfigure(line_buffering=True)
     return Terminal(people=sys.stdout.isatty() and os.environ.get("TERM") != "dumb")

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import random
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import hypothesis
 import pytest
 
-from cli import ports
 from cli.model_environment import MODEL_REPOSITORY, ModelEnvironment
 from cli.process import Child
 from cli.triton_server import TritonNotReady, TritonServer
+from tests.ports import free_grpc_port
 
 if TYPE_CHECKING:
     from tests.otlp import Receiver
@@ -67,11 +66,3 @@ def triton(tmp_path_factory: pytest.TempPathFactory, collector: "Receiver") -> I
 def complete(model: str) -> bool:
     folder = MODEL_REPOSITORY / model
     return (folder / "config.pbtxt").is_file() and (folder / "1" / "model.py").is_file()
-
-
-def free_grpc_port() -> int:
-    """A port that is free together with its neighbours, which serve HTTP and metrics."""
-    while True:
-        port = random.randrange(30_001, 60_000)
-        if not ports.taken(ports.Port("127.0.0.1", port + above, "test") for above in (-1, 0, 1)):
-            return port

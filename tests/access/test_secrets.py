@@ -16,7 +16,8 @@ from radrag.client import AsyncClient
 from radrag.errors import RadragError
 from tests.access.authority import AUDIENCE, ISSUER, Issuer
 from tests.access.doors import asked
-from tests.retrieval.process import ROOT, free_port
+from tests.ports import free_port
+from tests.retrieval.process import ROOT
 
 KEY, OWN, WRONG = made("pacs"), made("gateway"), made("nobody")
 PASSWORD = "hunter2-of-the-database"

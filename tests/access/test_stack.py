@@ -22,7 +22,8 @@ from radrag.errors import Unauthenticated, from_rpc
 from radrag.retrieval.v1 import retrieval_pb2, retrieval_pb2_grpc
 from radrag.settings import Settings
 from tests.access.authority import Authority
-from tests.retrieval.process import ROOT, free_port
+from tests.ports import free_port
+from tests.retrieval.process import ROOT
 
 QUESTION = "What is the annual dose limit for the lens of the eye?"
 NOBODY = "127.0.0.1:1"

@@ -15,8 +15,8 @@ from cli.process import Child
 from cli.triton_server import TritonServer
 from radrag.telemetry.reading import samples
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port
 from tests.integration.conftest import MODELS, lent
+from tests.ports import free_grpc_port
 from tests.results import kept
 
 # An execution of the model, however many requests share it; long beside what a busy machine adds.

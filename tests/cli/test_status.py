@@ -1,19 +1,18 @@
 """`radrag status`, with only a retrieval service, in this process."""
 
 import json
-import random
 from collections.abc import AsyncIterator
 
 import pytest
 
 from cli import __main__ as command_line
-from cli import arguments, health, ports
+from cli import arguments
 from cli.exits import Exit
-from cli.ports import Port
 from radrag import serving
 from radrag.retrieval.v1 import retrieval_pb2 as pb
 from radrag.retrieval.v1 import retrieval_pb2_grpc as wire
 from tests.cli import screens
+from tests.ports import free_port
 
 NOBODY = "127.0.0.1:1"
 
@@ -32,7 +31,7 @@ class Index(wire.RetrievalServiceServicer):
 @pytest.fixture
 async def environ() -> AsyncIterator[dict[str, str]]:
     """Settings under which only retrieval runs; its health port is the design's 100 above."""
-    number = next(n for n in iter(lambda: random.randrange(30_000, 60_000), 0) if free(n))
+    number = free_port()
     server = await serving.start(
         lambda one: wire.add_RetrievalServiceServicer_to_server(Index(), one), f"127.0.0.1:{number}"
     )
@@ -47,10 +46,6 @@ async def environ() -> AsyncIterator[dict[str, str]]:
         "RADRAG_HOME": "/nonexistent",
     }
     await server.stop()
-
-
-def free(number: int) -> bool:
-    return all(ports.free(Port("127.0.0.1", number + above, "")) for above in (0, health.HEALTH_ABOVE))
 
 
 async def test_status_names_each_service_and_what_the_index_holds(environ: dict[str, str]) -> None:

@@ -1,7 +1,13 @@
 """For people: wrapped, coloured, drawn. Piped: plain and whole."""
 
+import os
+import subprocess
+import sys
+from select import select
+
 import pytest
 
+from cli.places import ROOT
 from tests.cli import screens
 
 LONG = "слово " * 60
@@ -70,3 +76,14 @@ def test_json_keeps_cyrillic_readable() -> None:
     pipe = screens.pipe()
     pipe.json({"text": "доза"}, indent=None)
     assert screens.out(pipe) == '{"text": "доза"}\n'
+
+
+def test_a_pipe_has_each_line_as_soon_as_it_is_written() -> None:
+    work = "import sys; from cli import terminal; terminal.of_process().text('begun'); sys.stdin.read()"
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipe, line = subprocess.PIPE, [sys.executable, "-c", work]
+    with subprocess.Popen(line, cwd=ROOT, env=environ, stdin=pipe, stdout=pipe, text=True) as child:
+        assert child.stdout is not None
+        there, _, _ = select([child.stdout], [], [], 30)
+        child.communicate()
+    assert there

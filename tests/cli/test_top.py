@@ -1,7 +1,6 @@
 """`radrag top` reckons from two pages what a dashboard would show."""
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from radrag import telemetry
 from radrag.settings import Settings
 from radrag.telemetry.reading import samples
 from tests.cli.screens import out, pipe, screen
+from tests.ports import free_port
 
 PAGE = """
 radrag_requests_total{{method="a.v1.A/Search",code="OK"}} {ok}
@@ -83,14 +83,12 @@ def test_one_model_server_for_all_roles_is_read_once() -> None:
 
 
 async def test_it_reads_a_page_that_is_served(tmp_path: Path) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port() + METRICS_ABOVE
     telemetry.REQUESTS.labels("a.v1.Top/Test", "OK").inc()
     stop = telemetry.serve_metrics("127.0.0.1", port)
     try:
         shown = pipe()
-        environ = {"RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{port - 200}"}
+        environ = {"RADRAG_GATEWAY_ADDRESS": f"127.0.0.1:{port - METRICS_ABOVE}"}
         assert await run(arguments.parsed(["top", "--once"]), shown, environ) == Exit.OK
     finally:
         stop()

@@ -21,7 +21,7 @@ from cli.triton_server import (
     environ,
     shared_memory_prefix,
 )
-from tests.conftest import free_grpc_port
+from tests.ports import free_grpc_port
 
 BROKEN = """
 class TritonPythonModel:

@@ -19,8 +19,8 @@ import pytest
 
 from cli.places import ROOT
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port
 from tests.deploy import dockerfile
+from tests.ports import free_grpc_port
 from tests.results import kept
 
 FILE = dockerfile.read(ROOT / "deploy" / "Dockerfile")

@@ -19,8 +19,9 @@ from cli.terminal import Terminal
 from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
-from tests.conftest import free_grpc_port, ran
-from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, free_port, started
+from tests.conftest import ran
+from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, started
+from tests.ports import free_grpc_port, free_port
 
 QUESTION = "What is the yearly occupational limit for the eye lens?"
 # A model that computes nothing cannot tell what a question is about.

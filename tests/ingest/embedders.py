@@ -7,7 +7,8 @@ from pathlib import Path
 from cli.model_environment import MODEL_REPOSITORY
 from cli.process import Child
 from cli.triton_server import TritonServer
-from tests.conftest import free_grpc_port, ran
+from tests.conftest import ran
+from tests.ports import free_grpc_port
 
 NULL = "null_embedder"
 NULL_MODELS = Path(__file__).parents[1] / "integration" / "models"

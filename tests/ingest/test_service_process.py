@@ -22,7 +22,8 @@ from radrag.knowledge.v1 import knowledge_pb2 as wire
 from radrag.knowledge.v1.knowledge_pb2_grpc import KnowledgeServiceStub
 from radrag.settings import Settings
 from tests.ingest.knowledge import submission
-from tests.retrieval.process import ROOT, free_port
+from tests.ports import free_port
+from tests.retrieval.process import ROOT
 
 
 class Service:

@@ -12,8 +12,8 @@ from ingest.manifest import Item
 from ingest.pipeline import run
 from ingest.wiring import wired
 from radrag.settings import Settings
-from tests.conftest import free_grpc_port
 from tests.integration.conftest import MODELS, Stack
+from tests.ports import free_grpc_port
 
 MILLISECONDS = 250  # of a text in the model, one text at a time: its servers are all that limits
 DOCUMENTS, SECTIONS = 8, 5  # a section is a parent, and a parent is a text to embed

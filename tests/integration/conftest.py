@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -12,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from cli import places, ports, services, supervision
+from cli import places, services, supervision
 from cli.process import Child
 from cli.supervision import Service
 from cli.terminal import Terminal
 from cli.triton_server import TritonServer
 from radrag.settings import Settings
-from tests.conftest import free_grpc_port, ran
+from tests.conftest import ran
 from tests.otlp import Receiver
+from tests.ports import free_grpc_port, free_port
 
 SAMPLES = places.ROOT / "var" / "samples" / "manifest.yaml"
 MODELS = Path(__file__).parent / "models"
@@ -180,14 +180,6 @@ async def lent(server: TritonServer, seconds: float = 120) -> AsyncIterator[Trit
         yield server
     finally:
         await server.stop()
-
-
-def free_port() -> int:
-    """A port that is free together with those for health and metrics above it."""
-    while True:
-        port = random.randrange(30_001, 60_000)
-        if not ports.taken(ports.Port("127.0.0.1", port + above, "test") for above in (0, 100, 200)):
-            return port
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.errors import InvalidArgument
-from tests.conftest import free_grpc_port
 from tests.integration.conftest import MODELS, Stack, environ, gateway, lent
 from tests.integration.metrics import total
+from tests.ports import free_grpc_port
 
 ENGLISH = "What is the yearly occupational limit for the eye lens under ICRP since 2011?"
 RUSSIAN = "До скольких Вт/кг ограничен SAR всего тела, если томограф остаётся в обычном режиме?"

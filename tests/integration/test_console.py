@@ -15,9 +15,10 @@ from playwright.sync_api import Browser, expect
 from cli.process import Child
 from cli.triton_server import TritonServer
 from tests.browser import asked, browsing, fits, needs_chromium, page_at, pictured, violations
-from tests.conftest import free_grpc_port, ran
+from tests.conftest import ran
 from tests.gateway.web.test_console import reached
-from tests.integration.conftest import MODELS, Stack, free_port, made
+from tests.integration.conftest import MODELS, Stack, made
+from tests.ports import free_grpc_port, free_port
 
 pytestmark = needs_chromium
 

@@ -12,8 +12,8 @@ from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.errors import Unavailable
-from tests.conftest import free_grpc_port
 from tests.integration.conftest import Stack, environ, gateway, lent
+from tests.ports import free_grpc_port
 
 QUESTION = "What is the yearly occupational limit for the eye lens under ICRP since 2011?"
 

@@ -18,8 +18,8 @@ import pytest
 
 from cli import arguments, evaluate
 from cli.places import ROOT
-from tests.conftest import free_grpc_port
-from tests.integration.conftest import Stack, environ, free_port
+from tests.integration.conftest import Stack, environ
+from tests.ports import free_grpc_port, free_port
 
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")])
 READMES = [ROOT / one for one in ("README.md", "deploy/README.md", "evaluation/README.md")]

@@ -14,7 +14,8 @@ from radrag.assistant.v1 import assistant_pb2 as wire
 from radrag.client import AsyncClient
 from tests.gateway.openai_stand import DONE, HEAD, Stand, chunk, event, standing
 from tests.gateway.web.steady import frames, steady
-from tests.integration.conftest import Stack, free_port, gateway
+from tests.integration.conftest import Stack, gateway
+from tests.ports import free_port
 
 ANSWERED, INSUFFICIENT, OUTSIDE = (
     wire.OUTCOME_ANSWERED,

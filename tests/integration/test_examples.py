@@ -10,7 +10,7 @@ import pytest
 from tests.integration.conftest import Stack
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-QUESTION = "What does the knowledge base hold about contrast media?"
+QUESTION = 'What does the knowledge base hold about "contrast media"?'
 
 
 def run(stack: Stack, *command: str) -> str:

@@ -11,8 +11,8 @@ from cli.process import Child
 from cli.triton_server import TritonServer
 from radrag.errors import Overloaded
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port
 from tests.integration.conftest import MODELS, lent
+from tests.ports import free_grpc_port
 
 CALLS = 12
 

@@ -31,11 +31,12 @@ from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.errors import DeadlineExceeded, ModelUnavailable
 from radrag.triton import ModelServer, Piece
-from tests.conftest import complete, free_grpc_port, ran
+from tests.conftest import complete, ran
 from tests.gateway.openai_stand import DONE, HEAD, Stand, chunk, event, standing
 from tests.integration.conftest import MODELS, Stack, environ, gateway
 from tests.integration.generators import add_gguf, gemma
 from tests.integration.metrics import total
+from tests.ports import free_grpc_port
 
 log = logging.getLogger(__name__)
 

@@ -31,9 +31,10 @@ from cli.triton_server import TritonServer, command, environ
 from gateway.templates import TEMPLATES
 from radrag.errors import ModelUnavailable, Overloaded
 from radrag.triton import ModelServer, Piece
-from tests.conftest import free_grpc_port, ran
+from tests.conftest import ran
 from tests.integration.generators import add_gguf, describe, gemma, linked
 from tests.integration.metrics import total
+from tests.ports import free_grpc_port
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,10 @@ from cli.triton_server import TritonServer
 from radrag.assistant.v1 import assistant_pb2 as pb
 from radrag.client import AsyncClient
 from radrag.errors import Unavailable
-from tests.conftest import free_grpc_port, ran
-from tests.integration.conftest import FEW, MODELS, Stack, environ, free_port, started
+from tests.conftest import ran
+from tests.integration.conftest import FEW, MODELS, Stack, environ, started
 from tests.integration.test_separation import back
+from tests.ports import free_grpc_port, free_port
 
 KILLS = int(os.environ.get("RADRAG_TEST_STREAM_KILLS", "3"))
 # Seconds after the first frame; slow_words writes a sentence of about 20 words in half a second.

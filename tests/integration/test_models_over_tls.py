@@ -20,8 +20,8 @@ from radrag.errors import ModelUnavailable
 from radrag.settings import Settings
 from radrag.triton import ModelServer
 from tests.access.authority import Authority
-from tests.conftest import free_grpc_port
 from tests.integration.conftest import MODELS
+from tests.ports import free_grpc_port
 
 MODEL = "null_embedder"
 

@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from cli.places import ROOT
-from tests.integration.conftest import Stack, free_port
+from tests.integration.conftest import Stack
+from tests.ports import free_port
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: make test-ray")
 

@@ -17,9 +17,9 @@ from deploy.observability import rules
 from deploy.observability.boards import model_servers
 from radrag.errors import RadragError
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port
-from tests.integration.conftest import MODELS, free_port, lent
+from tests.integration.conftest import MODELS, lent
 from tests.integration.names import Names, names
+from tests.ports import free_grpc_port, free_port
 from tests.prometheus import prometheus
 from tests.results import kept
 

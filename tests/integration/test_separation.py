@@ -19,12 +19,13 @@ from radrag.client import AsyncClient
 from radrag.errors import Unavailable
 from radrag.serving import probe
 from radrag.telemetry.reading import samples
-from tests.conftest import free_grpc_port, ran
+from tests.conftest import ran
 from tests.integration import test_degraded
 from tests.integration.bulk import rate, slow
-from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, free_port, lent, started
+from tests.integration.conftest import FEW, MODELS, NULL, Stack, environ, lent, started
 from tests.integration.connections import connected, opened_by_others, strangers
 from tests.integration.test_replicas import served
+from tests.ports import free_grpc_port, free_port
 from tests.results import kept
 
 ROLES = ("embedder", "reranker", "generator")

@@ -32,7 +32,8 @@ from radrag.telemetry import metrics, reading
 from tests.access.authority import Authority
 from tests.conftest import ran
 from tests.deploy.runbooks import QUERIES
-from tests.integration.conftest import Stack, free_port, made, started
+from tests.integration.conftest import Stack, made, started
+from tests.ports import free_port
 from tests.prometheus import Prometheus, prometheus
 
 ANSWERED = "What is the yearly occupational limit for the eye lens under ICRP since 2011?"

@@ -10,10 +10,10 @@ from cli.process import Child
 from cli.triton_server import TritonServer
 from radrag import telemetry
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port
 from tests.integration.conftest import MODELS
 from tests.integration.test_traces import Caller
 from tests.otlp import Receiver
+from tests.ports import free_grpc_port
 
 # With memory as it comes, Triton 2.51 loses the context of one to ten in a hundred.
 CALLS = 500

@@ -26,7 +26,7 @@ from cli.process import Child
 from cli.triton_server import TritonServer, command, environ
 from radrag.errors import InvalidArgument
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port, ran
+from tests.conftest import ran
 from tests.model_repository.tiny_bundles import tiny_bundle
 from tests.model_repository.tiny_models import DIMENSION
 from tests.model_repository.tiny_repository import (
@@ -36,6 +36,7 @@ from tests.model_repository.tiny_repository import (
     truncate,
     without_tokenizer,
 )
+from tests.ports import free_grpc_port
 
 FRIDAS = ("frida", "frida_chunk", "frida_late", "frida_blend")
 GOOD = (*FRIDAS, "qwen3_reranker")

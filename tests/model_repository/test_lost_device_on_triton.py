@@ -13,15 +13,16 @@ from cli.process import Child
 from cli.triton_server import TritonServer
 from radrag.errors import ModelUnavailable
 from radrag.triton import ModelServer
-from tests.conftest import free_grpc_port
 from tests.model_repository.tiny_bundles import tiny_bundle
 from tests.model_repository.tiny_repository import TinyRepository
+from tests.ports import free_grpc_port
 
 SECRET = "CANARY 5 mSv"
 # Stands in the model's folder in front of the real program of that name: the pass fails as the file says.
 FAULTY = """
 import importlib.util
 from pathlib import Path
+from tests.ports import free_grpc_port
 
 spec = importlib.util.spec_from_file_location("real_start", {start!r})
 real = importlib.util.module_from_spec(spec)

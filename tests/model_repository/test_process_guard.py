@@ -13,7 +13,7 @@ import pytest
 from cli.model_environment import MODEL_REPOSITORY
 from cli.process import Child
 from cli.triton_server import TritonServer
-from tests.conftest import free_grpc_port
+from tests.ports import free_grpc_port
 
 GUARD = MODEL_REPOSITORY / "e5_small" / "1"
 # Its name is what the guard looks for, and it ends with status 0 when it is told to.

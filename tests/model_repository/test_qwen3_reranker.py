@@ -34,9 +34,9 @@ from weights_manifest import Refused
 from cli.model_environment import MODEL_REPOSITORY
 from cli.process import Child
 from cli.triton_server import TritonServer
-from tests.conftest import free_grpc_port
 from tests.model_repository.tiny_bundles import tiny_bundle
 from tests.model_repository.tiny_repository import TinyRepository
+from tests.ports import free_grpc_port
 
 # Small, so that a long document is cut without a long run.
 CONTEXT = 512

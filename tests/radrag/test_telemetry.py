@@ -20,6 +20,7 @@ from cli.places import ROOT
 from radrag import telemetry
 from radrag.telemetry import metrics, spans, traces
 from tests.integration.metrics import added
+from tests.ports import free_port
 
 
 def samples(stage: str, outcome: str) -> float:
@@ -86,9 +87,7 @@ async def test_stages_of_concurrent_tasks_join_one_recording() -> None:
 @pytest.fixture
 def page() -> Iterator[tuple[str, int]]:
     """Where metrics are served."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     stop = telemetry.serve_metrics("127.0.0.1", port)
     yield "127.0.0.1", port
     stop()

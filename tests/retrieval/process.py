@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from grpc import aio
 
 from radrag.retrieval.v1 import retrieval_pb2 as wire
 from radrag.retrieval.v1 import retrieval_pb2_grpc
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 CLOCK = os.sysconf("SC_CLK_TCK")
@@ -44,6 +44,7 @@ class Process:
     async def ready(self) -> None:
         """Returns when it answers."""
         await self.stub.Describe(wire.DescribeRequest(), wait_for_ready=True, timeout=120)
+        assert self.process.poll() is None, "it ended: somebody else answers at its port"
 
     def own_seconds(self) -> float:
         """Processor time it has used, which a busy machine does not change."""
@@ -69,21 +70,6 @@ async def running(path: Path, inside: Sequence[str] = (), **settings: str) -> As
     finally:
         if process.process.poll() is None:
             await process.end()
-
-
-def free_port() -> int:
-    """A port that is free, as are those of health and metrics above it."""
-    while True:
-        with socket.socket() as first:
-            first.bind(("127.0.0.1", 0))
-            port = int(first.getsockname()[1])
-        if port < 65_000 and all(is_free(port + above) for above in (0, 100, 200)):
-            return port
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) != 0
 
 
 def points(path: Path) -> dict[str, tuple[object, object]]:
