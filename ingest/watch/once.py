@@ -77,7 +77,10 @@ class Watch:
         uri, name = path.as_uri(), path.relative_to(folder.path.resolve()).as_posix()
         known = replace(folder.metadata, source_uri=folder.metadata.source_uri or uri)
         try:
+            name.encode()
             digest = await asyncio.to_thread(sha256_of, path)
+        except UnicodeEncodeError:
+            return Look(uri, "failed", reason="name: must be UTF-8 text; rename the file")
         except OSError as error:
             return Look(uri, "failed", reason=f"it cannot be read: {error.strerror}")
         return await self._read(Item(path, name, known), uri, Seen(digest))

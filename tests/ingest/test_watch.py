@@ -1,5 +1,6 @@
 """Watched folders and pages against a real web server: what is new goes to review, and no further."""
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -243,6 +244,14 @@ async def test_a_folder_is_looked_through_by_content(desk: Desk, tmp_path: Path)
     assert [one.what for one in await desk.look(folder)] == ["changed", "failed", "gone"]
     (missing,) = await desk.look(Folder(tmp_path / "none", ("*",), SAFETY))
     assert (missing.what, missing.reason) == ("failed", "it cannot be read: No such file or directory")
+
+
+async def test_a_name_that_is_no_text_is_told(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "watched").mkdir()
+    (tmp_path / "watched" / os.fsdecode(b"\xff.md")).write_text("# A\n\nFirst.")
+    (look,) = await desk.look(Folder(tmp_path / "watched", ("*",), SAFETY))
+    assert (look.what, look.reason) == ("failed", "name: must be UTF-8 text; rename the file")
+    assert look.uri.endswith("/%FF.md")
 
 
 @pytest.mark.parametrize(
