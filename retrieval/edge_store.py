@@ -65,7 +65,8 @@ class EdgeStore:
             if self._dense.graph(dimension, shard.info().points_count):
                 shard.close()
                 shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, graph=True))
-            shard.optimize()
+            if shard.optimize():
+                shard.flush()  # a process that is killed before one does it all again, and leaves its segments
             self._known[collection] = edge_reading.known(shard)
         self._shards[collection] = shard
 

@@ -1,6 +1,9 @@
 """How dense vectors are kept: scores are the full vectors' own in every shape; what hits say is read once."""
 
 import asyncio
+import signal
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cli.places import ROOT
 from retrieval import edge_reading, edge_terms
 from retrieval.bm25 import SparseVector
 from retrieval.edge_store import EdgeStore
@@ -84,6 +88,29 @@ async def test_a_graph_is_built_only_where_there_are_too_many_points_to_compare_
     assert linked(tmp_path) < CHILDREN * M
     await EdgeStore(tmp_path, 0, Dense("int8", kilobytes - 1)).close()
     assert linked(tmp_path) > CHILDREN * M
+
+
+OPENED_AND_KILLED = """
+import os, pathlib, signal, sys
+from retrieval import edge_store, edge_terms
+edge_terms.COMPRESSED_KILOBYTES = 1
+opened = edge_store.EdgeStore(pathlib.Path(sys.argv[1]), 0, edge_terms.Dense("int8", 1))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def opened_and_killed(folder: Path) -> list[str]:
+    """The segments that a process leaves which opens a compressed store and is killed."""
+    line = [sys.executable, "-c", OPENED_AND_KILLED, str(folder)]
+    assert subprocess.run(line, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    return sorted(path.name for path in folder.glob("*/*/segments/*"))
+
+
+async def test_what_was_optimized_stays_so_when_the_process_is_killed_right_after(tmp_path: Path) -> None:
+    """Else each start would build the same again, beside what the one before it left."""
+    await filled(tmp_path)
+    left = [await asyncio.to_thread(opened_and_killed, tmp_path) for _ in range(2)]
+    assert left[0] == left[1]
 
 
 def test_one_value_is_asked_for_without_a_set_of_points() -> None:
