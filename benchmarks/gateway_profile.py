@@ -51,7 +51,7 @@ def main() -> None:
     given.add_argument("call", nargs="?", default="prompt", choices=["search", "prompt", "generate"])
     given.add_argument("--calls", type=int, default=300)
     given.add_argument("--children", type=int, default=2000)
-    given.add_argument("--port", type=int, default=38501)
+    given.add_argument("--port", type=int, default=28501)
     asked = given.parse_args()
     asyncio.run(profiled(asked.call, asked.calls, asked.children, asked.port))
 

@@ -175,7 +175,7 @@ def main() -> int:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--documents", type=int, default=100)
     given.add_argument("--seconds", type=float, default=15.0, help="for each route (15)")
-    given.add_argument("--port", type=int, default=38421)
+    given.add_argument("--port", type=int, default=28421)
     given.add_argument("--least-busy", type=float, default=0.9, help="status 1 below this share (0.9)")
     asked = given.parse_args()
     with tempfile.TemporaryDirectory() as home:

@@ -204,7 +204,7 @@ def main() -> int:
     given.add_argument("--hold", type=float, default=30.0, help="seconds that the streams stay open")
     given.add_argument("--cycles", type=int, default=10_000, help="of connecting and leaving")
     given.add_argument("--parts", nargs="+", default=["flood", "held", "left"])
-    given.add_argument("--port", type=int, default=38801)
+    given.add_argument("--port", type=int, default=28801)
     given.add_argument("--result", type=Path, default=RESULT)
     asked = given.parse_args()
     with tempfile.TemporaryDirectory() as home:

@@ -236,7 +236,7 @@ def main() -> None:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--rounds", type=int, default=15)
     given.add_argument("--variants", type=Path, default=None)
-    given.add_argument("--port", type=int, default=38951)
+    given.add_argument("--port", type=int, default=28951)
     asked = given.parse_args()
     figures = asyncio.run(measured(asked.port, asked.rounds, asked.variants))
     record(RESULT, figures)

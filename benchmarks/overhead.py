@@ -235,7 +235,7 @@ def main() -> None:
     given.add_argument("--pairs", type=int, default=30)
     given.add_argument("--answers", type=int, default=128, help="in a run")
     given.add_argument("--at-once", type=int, default=8)
-    given.add_argument("--port", type=int, default=38401)
+    given.add_argument("--port", type=int, default=28401)
     given.add_argument("--kind", choices=KINDS, action="append")
     asked = given.parse_args()
     with tempfile.TemporaryDirectory() as home:

@@ -199,7 +199,7 @@ def main() -> None:
     given.add_argument("--least", type=int, default=3, help="calls of each caller in a round")
     given.add_argument("--children", type=int, default=0)
     given.add_argument("--streams", type=int, nargs="*", default=[8, 32])
-    given.add_argument("--port", type=int, default=38901)
+    given.add_argument("--port", type=int, default=28901)
     asked = given.parse_args()
     for kind in asked.kind:
         figures = asyncio.run(measured(kind, asked))

@@ -153,7 +153,7 @@ def main() -> None:
     given.add_argument("--questions", type=int, default=60)
     given.add_argument("--others", type=int, default=100)
     given.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS))
-    given.add_argument("--port", type=int, default=38981)
+    given.add_argument("--port", type=int, default=28981)
     asked = given.parse_args()
     if not asked.set.is_dir():
         print(f"not measured: there is no {asked.set}")

@@ -150,7 +150,7 @@ def main() -> None:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--measure", action="store_true")
     given.add_argument("--requests", type=int, default=20)
-    given.add_argument("--port", type=int, default=38701)
+    given.add_argument("--port", type=int, default=28701)
     asked = given.parse_args()
     if asked.measure:
         record(RESULT, {"cpu_seconds": asyncio.run(measured(asked.port, asked.requests))})

@@ -81,7 +81,7 @@ def model(folder: Path, name: str, parameters: Mapping[str, str], width: int) ->
 def free_port() -> int:
     """A port that is free together with its neighbours, which serve HTTP and metrics."""
     while True:
-        port = random.randrange(30_001, 60_000)
+        port = random.randrange(20_001, 30_000)
         if not ports.taken(ports.Port("127.0.0.1", port + above, "benchmark") for above in (-1, 0, 1)):
             return port
 

@@ -8,6 +8,7 @@ import re
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -32,6 +33,7 @@ def vector(text: str) -> tuple[float, ...]:
     return tuple((whole / np.linalg.norm(whole)).tolist())
 
 
+@cache
 def direction(word: str) -> np.ndarray:
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big")
     return np.random.default_rng(seed).standard_normal(DIMENSION)
