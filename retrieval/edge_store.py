@@ -66,7 +66,7 @@ class EdgeStore:
                 shard.close()
                 shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, graph=True))
             if shard.optimize():
-                shard.flush()  # a process that is killed before one does it all again, and leaves its segments
+                shard.flush()  # whoever is killed before does it all again, and leaves the segments there
             self._known[collection] = edge_reading.known(shard)
         self._shards[collection] = shard
 

@@ -16,7 +16,7 @@ from cli.places import ROOT
 from retrieval import edge_reading, edge_terms
 from retrieval.bm25 import SparseVector
 from retrieval.edge_store import EdgeStore
-from retrieval.edge_terms import Dense, M, filter_of
+from retrieval.edge_terms import EF, EF_CONSTRUCT, Dense, M, filter_of
 from retrieval.store import Among, Point
 from tests.retrieval.test_stores import HERE, POINTS, child
 
@@ -111,6 +111,14 @@ async def test_what_was_optimized_stays_so_when_the_process_is_killed_right_afte
     await filled(tmp_path)
     left = [await asyncio.to_thread(opened_and_killed, tmp_path) for _ in range(2)]
     assert left[0] == left[1]
+
+
+def test_a_graph_is_searched_with_more_candidates_than_the_engine_would_keep() -> None:
+    """Else of a large collection it finds two thirds of the nearest."""
+    vector = Dense("int8").request((1.0, 0.0), (), 20)
+    assert f"hnsw_ef={EF}" in repr(vector.params)
+    assert EF > EF_CONSTRUCT
+    assert Dense("int8").request(SparseVector((1,), (1.0,)), (), 20).params is None
 
 
 def test_one_value_is_asked_for_without_a_set_of_points() -> None:
