@@ -11,8 +11,9 @@ from itertools import count
 from cli import ports
 
 FIRST, EACH, WORKERS = 10_000, 2_500, 8
+# As in `cli.health` and `cli.services`, which the model servers' environment cannot import.
+HEALTH, METRICS = 100, 200
 APART = 3  # a Triton takes the ports on both sides of its own
-HEALTH, METRICS = 100, 200  # above a service's own
 
 _turns = count(os.getpid())  # two runs at once should not begin alike
 
