@@ -28,6 +28,12 @@ OTHERS = ("lexical_late_interaction", "extractive")
 T = TypeVar("T")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes are called by their number: what gzip makes holds the second it was made in, and all workers of a
+    run must have the same names."""
+    return f"{len(val)} bytes" if isinstance(val, bytes | bytearray) else None
+
+
 @pytest.fixture(scope="session")
 def collector() -> "Iterator[Receiver]":
     """Where all processes of the run send their spans."""
