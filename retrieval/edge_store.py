@@ -60,11 +60,12 @@ class EdgeStore:
     def _open(self, collection: Collection) -> None:
         path = self._path(collection)
         with failures("opened"):
-            dimension = edge_terms.dimension(path)
-            shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension))
-            if self._dense.graph(dimension, shard.info().points_count):
+            dimension, graph = edge_terms.dimension(path), edge_terms.linked(path)
+            shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, graph))
+            wanted = self._dense.graph(dimension, shard.info().points_count)
+            if self._dense.compressed and graph != wanted:  # its number of points is known when it is loaded
                 shard.close()
-                shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, graph=True))
+                shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, wanted))
             if shard.optimize():
                 shard.flush()  # whoever is killed before does it all again, and leaves the segments there
             self._known[collection] = edge_reading.known(shard)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from sys import intern
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import qdrant_edge as qdrant
@@ -119,8 +119,17 @@ def _fields(payload: Payload) -> Fields:
 
 def dimension(folder: Path) -> int:
     """The dimension of the collection that lies in a folder."""
-    told = json.loads((folder / "edge_config.json").read_text(encoding="utf-8"))
-    return int(told["vectors"]["dense"]["size"])
+    return int(_config(folder)["vectors"]["dense"]["size"])
+
+
+def linked(folder: Path) -> bool:
+    """Whether the collection that lies in a folder is one that gets a graph."""
+    return bool(_config(folder).get("hnsw_config", {}).get("m"))
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((folder / "edge_config.json").read_text(encoding="utf-8"))
+    return told
 
 
 def schema() -> list[tuple[str, qdrant.PayloadSchemaType]]:

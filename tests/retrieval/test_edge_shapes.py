@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import qdrant_edge as qdrant
 from numpy.typing import NDArray
 
 from cli.places import ROOT
@@ -88,6 +90,30 @@ async def test_a_graph_is_built_only_where_there_are_too_many_points_to_compare_
     assert linked(tmp_path) < CHILDREN * M
     await EdgeStore(tmp_path, 0, Dense("int8", kilobytes - 1)).close()
     assert linked(tmp_path) > CHILDREN * M
+
+
+@pytest.mark.parametrize(("shape", "loads"), [("none", 1), ("int8", 2), ("binary", 2)])
+async def test_a_collection_is_loaded_twice_only_when_its_shape_changes(
+    tmp_path: Path, shape: str, loads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrieval.edge_terms.COMPRESSED_KILOBYTES", 1)
+    await filled(tmp_path)
+    loaded: list[str] = []
+    load = qdrant.EdgeShard.load
+
+    def noted(path: str, config: qdrant.EdgeConfig) -> qdrant.EdgeShard:
+        loaded.append(path)
+        return load(path, config)
+
+    monkeypatch.setattr("retrieval.edge_store.qdrant.EdgeShard", SimpleNamespace(load=noted))
+    for expected in (loads, 1):
+        loaded.clear()
+        await EdgeStore(tmp_path, 0, Dense(shape)).close()
+        assert len(loaded) == expected
+    await EdgeStore(tmp_path, 0, Dense(shape, 1)).close()  # has a graph from here on
+    loaded.clear()
+    await EdgeStore(tmp_path, 0, Dense(shape, 1)).close()
+    assert len(loaded) == 1
 
 
 OPENED_AND_KILLED = """
