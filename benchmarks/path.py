@@ -17,6 +17,7 @@ from grpc import aio
 
 from benchmarks import corpus, kept, streams
 from benchmarks.beside import fastapi
+from benchmarks.least import least
 from benchmarks.loops import Ask, Load, loop, memory, ms
 from benchmarks.record import record
 from benchmarks.relaying import relays
@@ -28,7 +29,8 @@ from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 
 RESULTS = places.ROOT / "benchmarks" / "results"
 CHILDREN = {"null": 2000, "cpu": 10_000}
-OURS = ("search", "prompt", "generate", "first token")
+OURS = ("search", "prompt", "generate", "first token", "least search", "least prompt")
+PROCESS = {"prompt": "gateway", "least prompt": "least"}
 QUESTIONS = 40
 Loads = dict[tuple[str, int], list[Load]]
 
@@ -65,21 +67,21 @@ async def _callers(stand: Stand, kind: str, children: int) -> AsyncIterator[dict
     said = await kept.captured(stand, _questions(1)[0], stand.models[2])
     async with AsyncExitStack() as open_:
         direct = await open_.enter_async_context(straight(stand, _questions(QUESTIONS)))
-        addresses = await open_.enter_async_context(relays(stand, said))
-        channels = {
-            name: aio.insecure_channel(at) for name, at in {**addresses, "ours": stand.gateway}.items()
-        }
+        addresses = {**await open_.enter_async_context(relays(stand, said)), "ours": stand.gateway}
+        if kind == "null":
+            addresses["least"] = await open_.enter_async_context(least(stand))
+        channels = {name: aio.insecure_channel(at) for name, at in addresses.items()}
         for channel in channels.values():
             open_.push_async_callback(channel.close, None)
         stubs = {name: AssistantServiceStub(channel) for name, channel in channels.items()}
         plain = await open_.enter_async_context(fastapi(stand, children)) if kind == "null" else {}
-        yield {**_direct(direct), **_bare(stubs), **ours(stubs["ours"]), **plain}
+        yield {**_direct(direct), **_bare(stubs), **ours(stubs["ours"]), **_least(stubs), **plain}
 
 
 async def _met(calls: Mapping[str, Ask]) -> None:
     """Each question once before anything counts: what a passage costs when it is first met would weigh on a
     round of 40 calls and does not on a day of them. With models that compute, these hide it."""
-    for name in ("search", "direct", "search in process"):
+    for name in ("search", "least search", "direct", "search in process"):
         for number in range(QUESTIONS):
             await calls[name](-1000 - number)
 
@@ -99,6 +101,12 @@ def _bare(stubs: Mapping[str, AssistantServiceStub]) -> dict[str, Ask]:
         "two hops": lambda number: stubs["hops"].Search(wire.SearchRequest(question=f"case {number}")),
         "bare prompt": lambda number: stubs["path"].Prompt(wire.PromptRequest(question=f"case {number}")),
     }
+
+
+def _least(stubs: Mapping[str, AssistantServiceStub]) -> dict[str, Ask]:
+    """The calls of a gateway that decides and tells nothing, where there is one."""
+    asked = ours(stubs["least"]) if "least" in stubs else {}
+    return {f"least {name}": asked[name] for name in ("search", "prompt") if name in asked}
 
 
 def ours(stub: AssistantServiceStub) -> dict[str, Ask]:
@@ -163,11 +171,11 @@ def _row(loads: Loads, name: str, at_once: int) -> dict[str, object]:
         figures["hops_beyond_direct"] = _spread(
             [(one.p50 - limit.p50) / two.p50 for one, limit, two in zip(rounds, direct, hops, strict=True)]
         )
-    if name == "prompt":
+    if process := PROCESS.get(name):
         bare = loads["bare prompt", at_once]
         figures["rate_to_bare"] = _rates(rounds, bare)
         figures["cpu_to_bare"] = _spread(
-            [one.cpu_of("gateway") / limit.cpu_of("path") for one, limit in zip(rounds, bare, strict=True)]
+            [one.cpu_of(process) / limit.cpu_of("path") for one, limit in zip(rounds, bare, strict=True)]
         )
         if plain := loads.get(("fastapi prompt", at_once)):
             figures["rate_to_fastapi"] = _rates(rounds, plain)

@@ -2,25 +2,32 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from grpc import aio
 
 from benchmarks import kept, path, stand, streams
+from benchmarks.least import least
 from benchmarks.loops import Load
 from benchmarks.relaying import relays
 from benchmarks.stand import Stand
 from cli import places
 from gateway.__main__ import running
 from radrag import serving
+from radrag.assistant.v1 import assistant_pb2 as wire
+from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 from radrag.retrieval.v1 import retrieval_pb2_grpc
 from radrag.settings import Settings
 from retrieval.service import RetrievalService
 from tests.benchmarks import triton
+from tests.ports import free_port
 from tests.retrieval.making import TOPICS
 from tests.retrieval.running import room
 
+ASKED = "What is the dose limit for the lens, case 7?"
 MODELS = ("null_embedder", "null_reranker", "null_generator")
 
 
@@ -75,6 +82,35 @@ async def test_every_way_to_ask_works_and_asks_each_server_as_often_as_it_says(
     assert asked["direct"] == asked["bare prompt"] == asked["search"] == asked["prompt"] == [embed, rerank]
     assert asked["generate"] == [embed, rerank, write]
     assert asked["first token"] == [embed, rerank, write]
+
+
+async def test_the_least_gateway_replies_as_ours_and_decides_and_tells_nothing(
+    here: tuple[Stand, triton.Models],
+) -> None:
+    made, models = here
+    nobody = {"RADRAG_INGEST_ADDRESS": f"127.0.0.1:{free_port()}"}
+    made = replace(made, environ={**made.environ, **nobody})
+    async with least(made) as address, AsyncExitStack() as open_:
+        assert "least" in made.pids
+        replies = []
+        for at in (made.gateway, address):
+            channel = await open_.enter_async_context(aio.insecure_channel(at))
+            models.asked.clear()
+            replies.append(await AssistantServiceStub(channel).Prompt(wire.PromptRequest(question=ASKED)))
+            assert models.asked == [*MODELS[:2]]
+            sick = wire.PromptRequest(question="I have chest pain, should I take aspirin?")
+            models.asked.clear()
+            await AssistantServiceStub(channel).Prompt(sick)
+            replies.append(bool(models.asked))
+    ours, deferred, bare, asked = replies
+    assert ours.prompt == bare.prompt != ""
+    assert list(ours.ranked_parents) == list(bare.ranked_parents)
+    assert (deferred, asked) == (False, True)
+    assert ours.stages
+    assert not bare.stages
+    log = made.home / "least" / "log" / "gateway.log"
+    assert '"event": "call"' not in log.read_text(encoding="utf-8")
+    assert "least" not in made.pids
 
 
 def test_ratios_are_those_of_one_round() -> None:
