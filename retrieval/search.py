@@ -31,6 +31,7 @@ DENSE, BM25 = "dense", "bm25"
 SPARE = 5  # asked for beyond what a leg needs, so that equal scores at its end are settled by id
 MOST = 20_000  # no leg asks for more
 _PASSAGE, _SCORE = attrgetter("passage_id"), attrgetter("score")
+_SCORED = attrgetter("passage_id", "score")
 
 
 class Wrap(Protocol):
@@ -145,10 +146,7 @@ class Searcher:
         legs: Iterable[Mapping[str, Iterable[Hit]]],
         languages: Mapping[str, str],
     ) -> list[Scored]:
-        scored = [
-            {leg: [Scored(hit.passage_id, hit.score) for hit in hits] for leg, hits in one.items()}
-            for one in legs
-        ]
+        scored = [{leg: list(map(_SCORED, hits)) for leg, hits in one.items()} for one in legs]
         fused = self._fuse(scored, self._rrf, question.children_per_topic)
         kept = shared(fused, languages.__getitem__, question.children, self._share)
         return shared(kept, languages.__getitem__, question.parents, self._share)

@@ -17,7 +17,7 @@ BOTH_WAYS = pytest.mark.parametrize("fuse", WAYS.values(), ids=WAYS.keys())
 def disjoint(drawn: list[Legs]) -> list[Legs]:
     """Collections share no children: their ids get the collection's number."""
     return [
-        {leg: [Scored(f"{at}.{one.id}", one.score) for one in found] for leg, found in legs.items()}
+        {leg: [Scored(f"{at}.{one}", score) for one, score in found] for leg, found in legs.items()}
         for at, legs in enumerate(drawn)
     ]
 
