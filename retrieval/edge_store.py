@@ -49,6 +49,7 @@ class EdgeStore:
         self._unflushed: Counter[Collection] = Counter()
         self._lines: dict[Collection, Line[qdrant.QueryRequest, list[Hit]]] = {}
         self._known: dict[Collection, Known] = {}
+        self._points: dict[Collection, int] = {}  # when it was opened, for graphs are built then
         self._writer = ThreadPoolExecutor(1, "edge-writer")  # so that writes do not queue behind searches
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.glob("*/[!.]*/edge_config.json")):
@@ -62,7 +63,8 @@ class EdgeStore:
         with failures("opened"):
             dimension, graph = edge_terms.dimension(path), edge_terms.linked(path)
             shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, graph))
-            wanted = self._dense.graph(dimension, shard.info().points_count)
+            self._points[collection] = points = shard.info().points_count
+            wanted = self._dense.graph(dimension, points)
             if self._dense.compressed and graph != wanted:  # its number of points is known when it is loaded
                 shard.close()
                 shard = qdrant.EdgeShard.load(str(path), self._dense.config(dimension, wanted))
@@ -119,7 +121,7 @@ class EdgeStore:
     ) -> list[Hit]:
         """See Store."""
         self._shard(collection)
-        request = self._dense.request(query, where, limit)
+        request = self._dense.request(query, where, limit, self._points.get(collection, 0))
         return await self._lines.setdefault(collection, Line(partial(self._hits, collection))).ask(request)
 
     async def _hits(self, collection: Collection, requests: Sequence[qdrant.QueryRequest]) -> list[list[Hit]]:
@@ -188,6 +190,7 @@ class EdgeStore:
         """See Store."""
         shard = self._shards.pop(collection, None)
         self._known.pop(collection, None)
+        self._points.pop(collection, None)
         if shard is not None:
             await self._do("dropped", shard.close)
             await self._do("dropped", lambda: shutil.rmtree(self._path(collection)))

@@ -24,9 +24,10 @@ SCANNED_KILOBYTES = {"none": 100_000, "int8": 200_000, "binary": 500_000}
 COMPRESSED_KILOBYTES = 1000  # less is not worth it
 OVERSAMPLING = {"none": 1.0, "int8": 2.0, "binary": 4.0}
 M, EF_CONSTRUCT = 16, 100
-# Among 143,000 children the engine's own number, 100, finds 0.80 of the 15 nearest, 256 find 0.91, 512 0.96,
-# and 1,024 0.985 for four times the time of 100 (benchmarks/profiles/search_limit.txt).
-EF = 512
+# Candidates that a search of a graph keeps: the engine's own number, 100, finds 0.92 of the 15 nearest among
+# 14,000 children and two thirds among 143,000. There 512 find 0.995 and 0.93, and 1,536 of the latter 0.98
+# (benchmarks/profiles/search_limit.txt).
+EF, POINTS_A_CANDIDATE = 512, 128
 HIT = qdrant.PayloadSelector.Include(list(HIT_FIELDS))
 
 Fields: TypeAlias = tuple[str, str, str, int, int]
@@ -40,12 +41,12 @@ class Dense:
     """The shape of dense vectors: `compression` none, int8 or binary; sizes are those of the full vectors.
 
     `scanned_kilobytes`: 0 for those of the compression. `ef`: candidates that a search of a graph keeps, 0
-    for the engine's own number; a scan does without.
+    for as many as its points want; a scan does without.
     """
 
     compression: str = "none"
     scanned_kilobytes: int = 0
-    ef: int = EF
+    ef: int = 0
 
     @property
     def compressed(self) -> bool:
@@ -77,14 +78,16 @@ class Dense:
             ),
         )
 
-    def request(self, query: Sequence[float] | SparseVector, where: Where, limit: int) -> qdrant.QueryRequest:
-        """The nearest `limit` points that meet the conditions."""
+    def request(
+        self, query: Sequence[float] | SparseVector, where: Where, limit: int, points: int = 0
+    ) -> qdrant.QueryRequest:
+        """The nearest `limit` that meet the conditions, of about so many points."""
         return qdrant.QueryRequest(
             limit=limit,
             query=_query(query),
             filter=filter_of(where) if where else None,
             with_payload=False,
-            params=None if isinstance(query, SparseVector) else self._params(),
+            params=None if isinstance(query, SparseVector) else self._params(points),
         )
 
     def _compressed(self) -> qdrant.ScalarQuantizationConfig | qdrant.BinaryQuantizationConfig | None:
@@ -94,11 +97,12 @@ class Dense:
             return qdrant.BinaryQuantizationConfig(memory=qdrant.Memory.Pinned)
         return None
 
-    def _params(self) -> qdrant.SearchParams:
+    def _params(self, points: int) -> qdrant.SearchParams:
         again = qdrant.QuantizationSearchParams(
             ignore=not self.compressed, rescore=self.compressed, oversampling=OVERSAMPLING[self.compression]
         )
-        return qdrant.SearchParams(hnsw_ef=self.ef or None, quantization=again)
+        ef = self.ef or max(EF, points // POINTS_A_CANDIDATE)
+        return qdrant.SearchParams(hnsw_ef=ef, quantization=again)
 
 
 def fields(records: Iterable[qdrant.Record]) -> Known:

@@ -6,7 +6,7 @@ The best by compressed ones are compared again with the full ones, so a score is
 from qdrant_client import models
 
 from retrieval.bm25 import SparseVector
-from retrieval.edge_terms import OVERSAMPLING
+from retrieval.edge_terms import EF, OVERSAMPLING
 from retrieval.store import INTEGERS, KEYWORDS, Above, Among, AtMost, Point, Where
 
 
@@ -21,13 +21,17 @@ def compressed(compression: str) -> models.ScalarQuantization | models.BinaryQua
 
 
 def params(compression: str) -> models.SearchParams:
-    """How compressed vectors are searched."""
-    # A server pays no heed to them where a collection has no compressed vectors.
+    """How graphs and compressed vectors are searched.
+
+    As many candidates as the embedded store keeps at least, in each of a collection's graphs: on a server one
+    for every segment.
+    """
+    # A server pays no heed to the rest where a collection has no compressed vectors.
     rescore = compression != "none"
     again = models.QuantizationSearchParams(
         ignore=not rescore, rescore=rescore, oversampling=OVERSAMPLING[compression]
     )
-    return models.SearchParams(quantization=again)
+    return models.SearchParams(hnsw_ef=EF, quantization=again)
 
 
 def schema() -> list[tuple[str, models.PayloadSchemaType]]:

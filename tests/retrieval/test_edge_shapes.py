@@ -141,10 +141,32 @@ async def test_what_was_optimized_stays_so_when_the_process_is_killed_right_afte
 
 def test_a_graph_is_searched_with_more_candidates_than_the_engine_would_keep() -> None:
     """Else of a large collection it finds two thirds of the nearest."""
-    vector = Dense("int8").request((1.0, 0.0), (), 20)
-    assert f"hnsw_ef={EF}" in repr(vector.params)
+    kept = {
+        points: repr(Dense("int8").request((1.0, 0.0), (), 20, points).params)
+        for points in (0, 14_000, 190_000)
+    }
+    assert f"hnsw_ef={EF}," in kept[0]
+    assert kept[0] == kept[14_000]
+    assert f"hnsw_ef={190_000 // 128}," in kept[190_000]
     assert EF > EF_CONSTRUCT
     assert Dense("int8").request(SparseVector((1,), (1.0,)), (), 20).params is None
+
+
+async def test_a_search_keeps_as_many_candidates_as_the_collection_it_was_opened_with_wants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await filled(tmp_path)
+    store, entered, found = EdgeStore(tmp_path, 0), list[str](), edge_reading.hits
+    monkeypatch.setattr(edge_terms, "POINTS_A_CANDIDATE", 1)
+
+    def noted(shard: Any, requests: Any, known: Any) -> Any:
+        entered.extend(repr(one.params) for one in requests)
+        return found(shard, requests, known)
+
+    monkeypatch.setattr(edge_reading, "hits", noted)
+    await store.nearest(HERE, vectors()[5].tolist(), (), NEAREST)
+    assert f"hnsw_ef={CHILDREN}," in entered[0]
+    await store.close()
 
 
 def test_one_value_is_asked_for_without_a_set_of_points() -> None:

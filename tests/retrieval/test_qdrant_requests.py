@@ -13,6 +13,7 @@ from radrag.access.certificates import server_credentials
 from radrag.access.channels import Files
 from radrag.errors import Unavailable
 from retrieval.bm25 import SparseVector
+from retrieval.edge_terms import EF
 from retrieval.server_store import ServerStore, connect
 from retrieval.store import Above, Among, AtMost, Collection, Point
 from tests.access.authority import Authority
@@ -111,6 +112,14 @@ def test_without_compression_none_is_made_and_what_a_collection_has_is_not_used(
     assert "quantization_config" not in made
     assert dense["params"]["quantization"]["ignore"] is True
     assert "params" not in sparse
+
+
+@pytest.mark.parametrize("kind", ["replicas 1", "int8", "binary"])
+def test_a_graph_is_searched_with_more_candidates_than_the_server_would_keep(kind: str) -> None:
+    """Of 14,000 children its own number finds 0.92 of the nearest."""
+    requests = json.loads(GOLDEN.read_text(encoding="utf-8"))[kind]
+    (dense, *_) = [request for method, request in requests if method == "Query"]
+    assert int(dense["params"]["hnsw_ef"]) == EF
 
 
 async def test_qdrant_is_asked_over_mutual_tls_with_its_key(tmp_path: Path) -> None:
