@@ -30,6 +30,7 @@ from radrag.triton import ModelServer
 
 NULL = ("null_embedder", "null_reranker", "null_generator", "null_words")
 RERANKER = "lexical_late_interaction"
+FORGETFUL = (RERANKER, "extractive")
 KEPT = re.compile(r'("recent_megabytes".*?string_value: ")\d+(")')
 CPU = ("e5_small", RERANKER, "extractive")
 MODELS = {"null": NULL, "cpu": CPU, "peers": ("e5_small", "null_reranker", "null_generator")}
@@ -193,7 +194,7 @@ def repository_of(home: Path, models: Sequence[str]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for model in models:
         found = next(one / model for one in REPOSITORIES if (one / model).is_dir())
-        if model == RERANKER:
+        if model in FORGETFUL:
             _forgetful(found, folder / model)
         else:
             (folder / model).symlink_to(found)
@@ -201,7 +202,7 @@ def repository_of(home: Path, models: Sequence[str]) -> Path:
 
 
 def _forgetful(model: Path, place: Path) -> None:
-    """The reranker as it is for passages it has not read lately: made-up questions share theirs."""
+    """A model as it is for passages it has not read lately: made-up questions share theirs."""
     place.mkdir()
     for one in model.iterdir():
         (place / one.name).symlink_to(one)

@@ -3,11 +3,12 @@
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 
 import known_answers
 import pytest
 from answer import insufficient, pieces
-from e5_encoder import Encoder
+from e5_encoder import Encoder, TokenStates
 from extractive import Cancelled, Extractive
 
 from cli.model_environment import MODEL_REPOSITORY
@@ -43,6 +44,26 @@ def prompt(question: str, language: str = "en", sources: tuple[tuple[str, str], 
         for number, (title, text) in enumerate(sources, 1)
     ]
     return f'Rules.\n\n{"".join(blocks)}<question language="{language}">\n{question}\n</question>\n'
+
+
+def test_sources_that_were_read_lately_are_not_encoded_again_and_quoted_the_same(
+    model: Extractive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeps, read = Extractive.load(FOLDER, RERANKER, FILES, megabytes=8), list[str]()
+    encode = Encoder.token_states
+
+    def noted(self: Encoder, texts: Sequence[str], prefix: str) -> list[TokenStates]:
+        read.extend(texts)
+        return encode(self, texts, prefix)
+
+    monkeypatch.setattr(Encoder, "token_states", noted)
+    keeps.answer(prompt("How long are records kept?"))
+    assert len(read) > 1
+    read.clear()
+    asked = "What is the effective dose limit for workers?"
+    said = keeps.answer(prompt(asked))
+    assert read == [asked]
+    assert said == model.answer(prompt(asked))
 
 
 def test_a_sentence_is_quoted_exactly_with_its_marker(model: Extractive) -> None:

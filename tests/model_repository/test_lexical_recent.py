@@ -1,6 +1,7 @@
-"""What the reranker keeps of the windows it read last."""
+"""What reranker and generator keep of the windows they read last."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from recent import Recent
 
 from tests.model_repository.conftest import FILES
 from tests.model_repository.test_lexical_late_interaction import FAR, FOLDER, NEAR, QUESTION, RIGHT, scores
+
+SIZE: Callable[[Floats], int] = attrgetter("nbytes")
 
 
 class Reads:
@@ -24,9 +27,9 @@ class Reads:
 
 
 def test_a_window_is_read_once_and_only_missing_ones_are_read() -> None:
-    reads, recent = Reads(), Recent(1)
-    first = recent.states(["a", "bb", "a"], reads)
-    second = recent.states(["bb", "ccc"], reads)
+    reads, recent = Reads(), Recent(SIZE, 1)
+    first = recent.of(["a", "bb", "a"], reads)
+    second = recent.of(["bb", "ccc"], reads)
     assert reads.asked == [["a", "bb"], ["ccc"]]
     assert {text: int(states[0, 0]) for text, states in (first | second).items()} == {
         "a": 1,
@@ -36,24 +39,24 @@ def test_a_window_is_read_once_and_only_missing_ones_are_read() -> None:
 
 
 def test_the_longest_unused_go_first_and_the_limit_is_kept() -> None:
-    reads, recent = Reads(), Recent(1)  # a thousand characters
-    recent.states(["a" * 400, "b" * 400], reads)
-    recent.states(["a" * 400], reads)
-    recent.states(["c" * 400], reads)
-    recent.states(["a" * 400], reads)
-    recent.states(["b" * 400], reads)
+    reads, recent = Reads(), Recent(SIZE, 1)  # a thousand characters
+    recent.of(["a" * 400, "b" * 400], reads)
+    recent.of(["a" * 400], reads)
+    recent.of(["c" * 400], reads)
+    recent.of(["a" * 400], reads)
+    recent.of(["b" * 400], reads)
     assert [[text[0] for text in texts] for texts in reads.asked] == [["a", "b"], [], ["c"], [], ["b"]]
 
 
 def test_what_is_larger_than_the_limit_is_returned_and_not_kept() -> None:
-    reads, recent = Reads(), Recent(0)
-    assert [recent.states(["a"], reads)["a"].shape for _ in range(2)] == [(1, 250)] * 2
+    reads, recent = Reads(), Recent(SIZE, 0)
+    assert [recent.of(["a"], reads)["a"].shape for _ in range(2)] == [(1, 250)] * 2
     assert reads.asked == [["a"], ["a"]]
 
 
 def test_fewer_than_none_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match="recent_megabytes is -1"):
-        Recent(-1)
+        Recent(SIZE, -1)
 
 
 def test_scores_are_the_same_from_what_was_kept(encoder: Encoder) -> None:

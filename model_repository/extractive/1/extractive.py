@@ -34,10 +34,15 @@ class Extractive:
         self._judge = judge
 
     @classmethod
-    def load(cls, folder: Path, reranker_folder: Path, encoder_folder: Path, threads: int = 1) -> Self:
+    def load(
+        cls, folder: Path, reranker_folder: Path, encoder_folder: Path, threads: int = 1, megabytes: int = 0
+    ) -> Self:
         """From alignment.npz and judge.json in `folder`, the reranker's centres.json and a converted
-        encoder's folder."""
-        return cls(Reader.load(reranker_folder, encoder_folder, threads), Judge.load(folder))
+        encoder's folder.
+
+        megabytes: of the token states of recent passages that are kept.
+        """
+        return cls(Reader.load(reranker_folder, encoder_folder, threads, megabytes), Judge.load(folder))
 
     def answer(self, text: str, cancelled: Callable[[], bool] = lambda: False) -> str:
         """The whole answer to a prompt. Raises Cancelled, looked at before each source and every few

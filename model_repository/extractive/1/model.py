@@ -26,8 +26,10 @@ class TritonPythonModel:
     def initialize(self, args: Mapping[str, str]) -> None:
         """Not READY unless every known answer is right."""
         parameters = json.loads(args["model_config"])["parameters"]
-        threads = int(parameters["threads"]["string_value"])
-        self.model = Extractive.load(FOLDER, RERANKER, ENCODER, threads)
+        threads, megabytes = (
+            int(parameters[name]["string_value"]) for name in ("threads", "recent_megabytes")
+        )
+        self.model = Extractive.load(FOLDER, RERANKER, ENCODER, threads, megabytes)
         known_answers.check(self.model)
         self.guard = ProcessGuard(args["model_name"])
 

@@ -18,7 +18,6 @@ from matching import Vocabulary
 from question import Question
 from reader import Reader
 from reading import BUDGET, holdings, pieces, windows
-from recent import Recent
 from sentences import sentences
 from words import Word, is_cyrillic, words
 
@@ -45,13 +44,10 @@ class Plan(NamedTuple):
 class LateInteraction:
     """For one thread at a time. budget: tokens of each passage that the encoder reads."""
 
-    def __init__(
-        self, reader: Reader, judgement: Judgement, budget: int = BUDGET, recent: Recent | None = None
-    ) -> None:
+    def __init__(self, reader: Reader, judgement: Judgement, budget: int = BUDGET) -> None:
         self._reader = reader
         self.budget = budget
         self._judgement = judgement
-        self._recent = recent or Recent()
 
     @classmethod
     def load(cls, folder: Path, encoder_folder: Path, threads: int = 1, megabytes: int = 0) -> Self:
@@ -60,7 +56,7 @@ class LateInteraction:
         megabytes: of the token states of recent windows that are kept.
         """
         judgement = Judgement.load(folder / "weights.json")
-        return cls(Reader.load(folder, encoder_folder, threads), judgement, recent=Recent(megabytes))
+        return cls(Reader.load(folder, encoder_folder, threads, megabytes), judgement)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
         """One result per (question, passage), in order; a result does not depend on the other pairs."""
@@ -86,10 +82,7 @@ class LateInteraction:
         return rows
 
     def _windows(self, texts: Sequence[str]) -> dict[str, Floats]:
-        """Each text read once, those read lately not again. In one call: texts of one length are grouped."""
-        return self._recent.states(
-            texts, lambda distinct: [read.states for read in self._reader.passages(distinct)]
-        )
+        return {text: read.states for text, read in zip(texts, self._reader.passages(texts), strict=True)}
 
     def _plan(self, question: Question | None, passage: str) -> Plan:
         read = words(passage)

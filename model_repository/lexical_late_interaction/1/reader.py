@@ -10,6 +10,7 @@ import numpy as np
 from e5_encoder import Encoder, Floats, Tokens, TokenStates
 from question import Question, centred, question
 from rarity import Rarity
+from recent import Recent
 from words import is_cyrillic
 
 QUESTION_PREFIX, PASSAGE_PREFIX = "query: ", "passage: "
@@ -32,20 +33,21 @@ class Centres(NamedTuple):
 
 
 class Reader:
-    """For one thread at a time."""
+    """For one thread at a time. megabytes: of recent passages' token states that are kept."""
 
-    def __init__(self, encoder: Encoder, rarity: Rarity, centres: Centres) -> None:
+    def __init__(self, encoder: Encoder, rarity: Rarity, centres: Centres, megabytes: int = 0) -> None:
         self._encoder = encoder
         self._rarity = rarity
         self._centres = centres
+        self._recent = Recent[TokenStates](lambda read: read.states.nbytes + read.offsets.nbytes, megabytes)
 
     @classmethod
-    def load(cls, folder: Path, encoder_folder: Path, threads: int = 1) -> Self:
+    def load(cls, folder: Path, encoder_folder: Path, threads: int = 1, megabytes: int = 0) -> Self:
         """From `folder`/centres.json and a converted encoder's folder; FileNotFoundError names what is
         absent."""
         rarity = Rarity.load(encoder_folder / "tokenizer.json")
         centres = Centres.parsed(json.loads((folder / "centres.json").read_text(encoding="utf-8")))
-        return cls(Encoder.load(encoder_folder, threads), rarity, centres)
+        return cls(Encoder.load(encoder_folder, threads), rarity, centres, megabytes)
 
     def tokens(self, passage: str) -> Tokens:
         """A passage's tokens, uncut."""
@@ -60,7 +62,13 @@ class Reader:
         ]
 
     def passages(self, texts: Sequence[str]) -> list[TokenStates]:
-        """The tokens of each text with their centred unit states."""
+        """The tokens of each text with their centred unit states, not to be changed. Each text is read once,
+        those read lately not again."""
+        read = self._recent.of(texts, self._read)
+        return [read[text] for text in texts]
+
+    def _read(self, texts: Sequence[str]) -> list[TokenStates]:
+        """In one call: texts of one length are grouped."""
         encoded = self._encoder.token_states(texts, PASSAGE_PREFIX)
         return [
             read._replace(states=centred(read.states, self._centres.passages[is_cyrillic(text)]))

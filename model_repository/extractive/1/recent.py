@@ -1,0 +1,1 @@
+../../lexical_late_interaction/1/recent.py
