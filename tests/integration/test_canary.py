@@ -36,6 +36,7 @@ The {WORD} phantom must be stored at 7 °C. The annual dose limit for work with 
 ASKED = f"What is the annual dose limit for work with the {WORD} phantom?"
 BROKEN = f"%PDF-1.4\n1 0 obj (Notes on the {WORD} phantom) endobj, and no end"
 HERE = pb.Filter(document_ids=["phantom.md"])
+AT_ONCE = 0.001  # seconds; the quickest answer takes twenty times as long
 KEEPERS = ("index", "catalogue.db", "uploads")
 
 
@@ -69,7 +70,7 @@ async def ask_everything(address: str) -> str:
         told.append(await fails(stub, pb.GenerateRequest(question=WORD * 400)))
         wrong = pb.Filter(topics=[WORD.lower()])
         told.append(str(await fails(stub, pb.GenerateRequest(question=ASKED, filter=wrong))).lower())
-        told.append(await fails(stub, pb.GenerateRequest(question=f"{ASKED} now"), 0.03))
+        told.append(await fails(stub, pb.GenerateRequest(question=f"{ASKED} now"), AT_ONCE))
         ids = ((call.REQUEST_ID, f"{WORD} {WORD}"),)
         told.append(await fails(stub, pb.GenerateRequest(question=""), metadata=ids))
         told.append(str(await stub.GetInfo(pb.GetInfoRequest())))
