@@ -1,12 +1,16 @@
-"""Writes an index of made-up children straight to the edge store, and what exact search finds in it."""
+"""Writes an index of made-up children straight to the edge store, and what exact search finds in it.
+
+The writer takes any store: a Qdrant server gets the same points a second time, made anew.
+"""
 
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,7 +25,9 @@ from retrieval.frequencies import Frequencies, total
 from retrieval.frequencies import count as frequencies_of
 from retrieval.points import child_point, parent_point
 from retrieval.snapshot import Generation, Version
-from retrieval.store import Collection, Point
+from retrieval.store import Collection, Point, Store
+
+ByTopic: TypeAlias = Mapping[str, Sequence[Point]]
 
 GENERATION, NEAREST = "g1", 15
 MADE = ("made", "0" * 64)  # the embedder that there is none of: name, hash
@@ -53,9 +59,8 @@ async def made(folder: Path, children: int, dimension: int, questions: int) -> f
     At no time are all vectors in memory.
     """
     store, builder = EdgeStore(folder / "edge"), Builder(Exact(folder / "vectors.f32", dimension))
-    for topic in TOPICS:
-        await store.create(Collection(GENERATION, topic), dimension)
-    seconds = await _written(store, builder, corpus.documents(children, dimension))
+    parts = map(builder.points, _parts(children, dimension))
+    seconds = await _written(store, GENERATION, dimension, parts) + await _closed(store)
     asked = builder.asked(questions, children, dimension)
     kept = Kept(builder.generation(dimension), asked, builder.exact.seen())
     builder.exact.close()
@@ -63,21 +68,62 @@ async def made(folder: Path, children: int, dimension: int, questions: int) -> f
     return seconds
 
 
-async def _written(store: EdgeStore, builder: "Builder", documents: Iterator[Made]) -> float:
-    """Writes the documents and closes the store; the seconds of the store alone."""
-    seconds, parts = 0.0, count(1)
+async def made_again(store: Store, kept: Kept) -> None:
+    """Writes the same points into another store, as the generation that `kept` names; no alias moves."""
+    dimension = kept.generation.fingerprint.embedder.dimension
+    parts = map(Pointed().by_topic, _parts(kept.seen["public"], dimension))  # all children are public
+    await _written(store, kept.generation.name, dimension, parts)
+
+
+def _parts(children: int, dimension: int) -> Iterator[list[Made]]:
+    """The documents, so many at once that their points are written together."""
+    documents = corpus.documents(children, dimension)
     while some := list(islice(documents, POINTS_AT_ONCE // 40)):
-        points, part = builder.points(some), next(parts)
+        yield some
+
+
+async def _written(store: Store, generation: str, dimension: int, parts: Iterable[ByTopic]) -> float:
+    """Makes the collections and writes the points; the seconds of the writes alone."""
+    for topic in TOPICS:
+        await store.create(Collection(generation, topic), dimension)
+    seconds = 0.0
+    for number, points in enumerate(parts, 1):
         began = perf_counter()
         for topic, own in points.items():
-            await store.write(Collection(GENERATION, topic), own)
-            if part % SECURED == 0:
-                await store.secure(Collection(GENERATION, topic))
+            await store.write(Collection(generation, topic), own)
+            if number % SECURED == 0:
+                await store.secure(Collection(generation, topic))
         seconds += perf_counter() - began
+    return seconds
+
+
+async def _closed(store: EdgeStore) -> float:
+    """Makes the generation the current one and closes the store; the seconds that took."""
     began = perf_counter()
     await store.point_to(GENERATION, TOPICS)
     await store.close()
-    return seconds + perf_counter() - began
+    return perf_counter() - began
+
+
+class Pointed:
+    """Turns made-up documents into points."""
+
+    def __init__(self) -> None:
+        self.bm25 = Bm25()
+        self.words = cache(self.bm25.document)  # the same texts come again and again
+
+    def by_topic(self, documents: Sequence[Made]) -> dict[str, list[Point]]:
+        """The points of some documents by topic."""
+        found: dict[str, list[Point]] = {}
+        for one in documents:
+            found.setdefault(one.document.topic, []).extend(self._points(one))
+        return found
+
+    def _points(self, one: Made) -> Iterator[Point]:
+        document, own = one.document, _edition(one)
+        yield from (parent_point(document, own, parent) for parent in one.parents)
+        for child in one.children:
+            yield child_point(document, own, child, self.words(child.text))
 
 
 class Builder:
@@ -85,26 +131,17 @@ class Builder:
 
     def __init__(self, exact: Exact) -> None:
         self.exact = exact
-        self._bm25 = Bm25()
-        self._words = cache(self._bm25.document)  # the same texts come again and again
+        self._pointed = Pointed()
         self._versions: dict[str, Version] = {}
         self._frequencies = Frequencies()
 
     def points(self, documents: Sequence[Made]) -> dict[str, list[Point]]:
         """The points of some documents by topic."""
-        found: dict[str, list[Point]] = {}
         for one in documents:
-            found.setdefault(one.document.topic, []).extend(self._points(one))
             self._remember(one)
-        words = [self._words(child.text) for one in documents for child in one.children]
+        words = [self._pointed.words(child.text) for one in documents for child in one.children]
         self._frequencies = total([self._frequencies, frequencies_of(words)])
-        return found
-
-    def _points(self, one: Made) -> Iterator[Point]:
-        document, own = one.document, _edition(one)
-        yield from (parent_point(document, own, parent) for parent in one.parents)
-        for child in one.children:
-            yield child_point(document, own, child, self._words(child.text))
+        return self._pointed.by_topic(documents)
 
     def _remember(self, one: Made) -> None:
         document, own, children = one.document, _edition(one), one.children
@@ -119,7 +156,7 @@ class Builder:
             QueryEmbedder(*MADE, dimension), True, "chunk", "", "", "0" * 64, "made", 1800, 512, 900
         )
         return Generation(
-            GENERATION, made_by, self._bm25.sha256, self._versions, self._frequencies,
+            GENERATION, made_by, self._pointed.bm25.sha256, self._versions, self._frequencies,
             frozenset(TOPICS), frozenset(LANGUAGES),
         )  # fmt: skip
 

@@ -5,6 +5,9 @@ collections is written once per size and dimension; each shape then opens a copy
 own, where it builds what it needs, answers the same questions by the real searcher, and is compared with
 exact search by numpy. A row is kept when it is measured, beside those of earlier runs: with --missing a run
 that was cut off goes on, with --keep it finds its index again. A million children of 1,536 need 30 GB there.
+
+Where RADRAG_TEST_QDRANT_URL names a Qdrant server, the same children go there too and are asked the same,
+once for each compression: shapes that differ in anything else are the same to a server.
 """
 
 import argparse
@@ -17,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import TypeAlias
@@ -25,7 +29,7 @@ import uvloop
 
 from benchmarks.index_made import made
 from benchmarks.record import commit, machine, record
-from benchmarks.searching import SHAPES, measured
+from benchmarks.searching import SHAPES, measured, measured_on_server
 from cli import places
 
 RESULT = places.ROOT / "benchmarks" / "results" / "search.json"
@@ -46,8 +50,10 @@ def rows(asked: argparse.Namespace) -> dict[str, Row]:
         with _room(asked.keep, f"{children}x{dimension}") as folder:
             written = _written(folder, children, dimension, asked.questions)
             print(f"{children} children of {dimension}: written in {written:.0f} s", flush=True)
+            server = cache(partial(_server, folder))
             for shape in shapes:
-                row = {"written_s": round(written, 1), **_apart(folder, shape), **_told()}
+                beside = {"server": server(SHAPES[shape].compression), **_told()}
+                row = {"written_s": round(written, 1), **_apart(folder, shape), **beside}
                 found[f"{size}, {shape}"] = row
                 print(f"{size}, {shape}", json.dumps(row), flush=True)
                 _record({f"{size}, {shape}": row})  # what comes next takes minutes
@@ -67,9 +73,14 @@ def _told() -> dict[str, object]:
     return {"commit": commit(), "load": machine()["load"]}
 
 
+def _server(folder: Path, compression: str) -> Row | str:
+    """What a Qdrant server makes of the index, where there is one. Nobody else is told its address."""
+    url = os.environ.get("RADRAG_TEST_QDRANT_URL", "")
+    return uvloop.run(measured_on_server(url, folder, compression)) if url else "not measured"
+
+
 def _record(found: Mapping[str, Row]) -> None:
-    server = os.environ.get("RADRAG_TEST_QDRANT_URL", "not measured")
-    record(RESULT, {"rows": {**measured_before(), **found}, "server": server})
+    record(RESULT, {"rows": {**measured_before(), **found}})
 
 
 @contextmanager
@@ -111,9 +122,13 @@ def _apart(folder: Path, shape: str) -> Row:
 
 def table(found: Mapping[str, Row]) -> str:
     """Markdown: a row per size and shape, then the filters."""
-    lines = [f"| index | {' | '.join(COLUMNS)} | server |", "|---" * (len(COLUMNS) + 2) + "|"]
+    lines = [
+        f"| index | {' | '.join(COLUMNS)} | server: p50_ms/p95_ms/recall_at_15 |",
+        "|---" * (len(COLUMNS) + 2) + "|",
+    ]
     for name, one in found.items():
-        lines.append(f"| {name} | {' | '.join(str(one.get(key, '')) for key in COLUMNS)} | {one['server']} |")
+        cells = [str(one.get(key, "")) for key in COLUMNS]
+        lines.append(f"| {name} | {' | '.join(cells)} | {_server_cell(one['server'])} |")
     lines += [
         "",
         "| index | filter | children | p50_ms | p95_ms | recall_at_15 |",
@@ -122,6 +137,11 @@ def table(found: Mapping[str, Row]) -> str:
     for name, one in found.items():
         lines += [f"| {name} | {_cells(each)} |" for each in _filters(one)]
     return "\n".join(lines)
+
+
+def _server_cell(told: object) -> str:
+    """The server's figures, or that there are none."""
+    return "/".join(map(str, told.values())) if isinstance(told, Mapping) else str(told)
 
 
 def _filters(one: Row) -> Iterable[Row]:

@@ -1,4 +1,7 @@
-"""One shape of the edge store, opened on a copy of a made-up index: how fast, how exact, how big."""
+"""One shape of the edge store, opened on a copy of a made-up index: how fast, how exact, how big.
+
+Beside it the same children and questions on a Qdrant server: how fast, how exact.
+"""
 
 import asyncio
 import os
@@ -6,11 +9,13 @@ import pickle
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from uuid import uuid4
 
 from benchmarks.corpus import SHARES
-from benchmarks.index_made import GENERATION, MADE, NEAREST, Asked, Kept
+from benchmarks.index_made import MADE, NEAREST, Asked, Kept, made_again
 from benchmarks.loops import memory, ms, p95
 from retrieval.bm25 import Bm25
 from retrieval.edge_store import EdgeStore
@@ -20,11 +25,14 @@ from retrieval.fusion import Rrf, across
 from retrieval.question import Question
 from retrieval.search import Searcher
 from retrieval.snapshot import View
-from retrieval.store import Above, Among, AtMost, Collection
+from retrieval.store import Above, Among, AtMost, Collection, Store
 
 Search = Callable[[Question], Awaitable[object]]
+Status = Callable[[str], Awaitable[str]]  # of a collection: green, yellow, grey or red
 DAY = 100
 NEVER = 10**9  # kilobytes
+INDEXED_SECONDS = 3600.0  # longest that a server may build its indexes
+LOOK_SECONDS = 1.0
 SHAPES: Mapping[str, Dense] = {
     "shipped": Dense(),
     "scan": Dense(compression="none", scanned_kilobytes=NEVER),
@@ -38,19 +46,19 @@ SHAPES: Mapping[str, Dense] = {
 
 async def measured(folder: Path, shape: Dense) -> dict[str, object]:
     """Opens `folder`/copy in this shape and asks all questions."""
-    kept: Kept = pickle.loads((folder / "kept.pickle").read_bytes())
+    kept = _kept(folder)
     before, began, spent = memory(os.getpid())["own_mb"], time.perf_counter(), time.process_time()
     store = EdgeStore(folder / "copy", dense=shape)
     opened, built = time.perf_counter() - began, time.process_time() - spent
     search = searcher(store, kept).search
     try:
-        whole = await _asked(store, search, kept.asked, "public")
+        whole = await _asked(store, search, kept, "public")
         held = memory(os.getpid())
         filters = [
             {
                 "filter": label,
                 "children": kept.seen[label],
-                **await _asked(store, search, kept.asked, label),
+                **await _asked(store, search, kept, label),
             }
             for label in SHARES
             if label in kept.seen
@@ -63,14 +71,65 @@ async def measured(folder: Path, shape: Dense) -> dict[str, object]:
         "mapped_mb": held["mapped_mb"],
         "open_s": round(opened, 1),
         "open_cpu_s": round(built, 1),
-        "server": "not measured",
         "filters": filters,
     }
 
 
-async def _asked(store: EdgeStore, search: Search, asked: Sequence[Asked], label: str) -> dict[str, float]:
+async def measured_on_server(url: str, folder: Path, compression: str) -> dict[str, float]:
+    """Asks all questions of the Qdrant server at `url`, in collections made for that and dropped at its end.
+
+    Of a shape only the compression counts: the server itself says what it scans and where it has graphs.
+    Raises Unavailable when the server fails, RuntimeError when it does not finish its indexes. It is asked
+    without an API key, as by the tests.
+    """
+    # The client maps 20 MB, which are no part of what the embedded store takes.
+    from retrieval.server_store import PREFIX, ServerStore, connect, failures  # noqa: PLC0415
+
+    client, own = connect(url), _renamed(_kept(folder))
+    store = ServerStore(client, compression=compression)
+    collections = [Collection(own.generation.name, topic) for topic in sorted(own.generation.topics)]
+
+    async def status(name: str) -> str:
+        with failures("looked at"):
+            return (await client.get_collection(name)).status.value
+
+    try:
+        await made_again(store, own)
+        await indexed(status, [f"{PREFIX}{one}" for one in collections], INDEXED_SECONDS)
+        figures = await _asked(store, searcher(store, own).search, own, "public")
+    finally:
+        for one in collections:
+            await store.drop(one)
+        await store.close()
+    return {name: figures[name] for name in ("p50_ms", "p95_ms", "recall_at_15")}
+
+
+async def indexed(status: Status, names: Sequence[str], seconds: float) -> None:
+    """Returns when the server has nothing left to build in any of these collections.
+
+    Raises RuntimeError when that takes more than so many seconds, or can no longer happen.
+    """
+    until = time.monotonic() + seconds
+    for name in names:
+        while (told := await status(name)) != "green":
+            if told == "red" or time.monotonic() > until:
+                raise RuntimeError(f"{name} is {told}, not green; the server had {seconds:.0f} s to index it")
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+def _renamed(kept: Kept) -> Kept:
+    # Another generation may be in use on the server, and another run under way.
+    return replace(kept, generation=replace(kept.generation, name=f"bench{uuid4().hex[:12]}"))
+
+
+def _kept(folder: Path) -> Kept:
+    kept: Kept = pickle.loads((folder / "kept.pickle").read_bytes())
+    return kept
+
+
+async def _asked(store: Store, search: Search, kept: Kept, label: str) -> dict[str, float]:
     """Times of whole searches, one at a time, and how much of exact search the dense legs find."""
-    questions = [question(one, label) for one in asked]
+    questions = [question(one, label) for one in kept.asked]
     for one in questions[: len(questions) // 4]:
         await search(one)
     times, cpu = list[float](), list[float]()
@@ -79,7 +138,7 @@ async def _asked(store: EdgeStore, search: Search, asked: Sequence[Asked], label
         await search(one)
         times.append(time.perf_counter() - began)
         cpu.append(time.process_time() - spent)
-    recalls = [await _recall(store, one, label) for one in asked]
+    recalls = [await _recall(store, kept.generation.name, one, label) for one in kept.asked]
     return {
         "p50_ms": ms(sorted(times)[len(times) // 2]),
         "p95_ms": ms(p95(times)),
@@ -89,7 +148,7 @@ async def _asked(store: EdgeStore, search: Search, asked: Sequence[Asked], label
     }
 
 
-async def _recall(store: EdgeStore, one: Asked, label: str) -> float:
+async def _recall(store: Store, generation: str, one: Asked, label: str) -> float:
     """The share of the exact nearest children of every leg that the store finds too."""
     legs = {leg: ids for leg, ids in one.nearest.items() if leg[0] == label}
 
@@ -98,7 +157,7 @@ async def _recall(store: EdgeStore, one: Asked, label: str) -> float:
             Among("access_labels", (label,)), Among("language", (language,)),
             AtMost("valid_from", DAY), Above("valid_to", DAY),
         )  # fmt: skip
-        hits = await store.nearest(Collection(GENERATION, topic), one.vector, where, NEAREST + 5)
+        hits = await store.nearest(Collection(generation, topic), one.vector, where, NEAREST + 5)
         return {hit.passage_id for hit in hits[:NEAREST]}
 
     got = await asyncio.gather(*(found(topic, language) for _, topic, language in legs))
@@ -112,7 +171,7 @@ def question(one: Asked, label: str) -> Question:
     return Question(one.text, one.vector, embedder, DAY, frozenset({label}), children_per_topic=NEAREST)
 
 
-def searcher(store: EdgeStore, kept: Kept) -> Searcher:
+def searcher(store: Store, kept: Kept) -> Searcher:
     """The searcher as the service has it, in a view of the made-up generation."""
 
     @asynccontextmanager
