@@ -2,7 +2,7 @@
 
 An index of made-up children, the searcher in this process, every question once to warm and then again: CPU of
 the event loop's thread and of all threads, Python functions entered, the most memory a search holds at once,
-and the dearest functions. Writes benchmarks/profiles/search.txt. A running
+and the dearest functions. Writes benchmarks/profiles/cpu_search.txt. A running
 process is profiled by `python -m benchmarks.profiled FILE gateway` in its place.
 """
 
@@ -18,14 +18,13 @@ from pathlib import Path
 
 from benchmarks.index_made import Kept, made
 from benchmarks.loops import ms
-from benchmarks.profiled import text
+from benchmarks.profiled import PROFILES, keep, text
 from benchmarks.record import commit, machine
 from benchmarks.searching import question, searcher
-from cli.places import ROOT
 from retrieval.edge_store import EdgeStore
 from retrieval.question import Question
 
-PROFILE = ROOT / "benchmarks" / "profiles" / "search.txt"
+PROFILE = PROFILES / "cpu_search.txt"
 Search = Callable[[Question], Awaitable[object]]
 
 
@@ -81,8 +80,7 @@ def main() -> None:
     asked = given.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         page = asyncio.run(profiled(Path(folder), asked.children, asked.dimension))
-    PROFILE.parent.mkdir(parents=True, exist_ok=True)
-    PROFILE.write_text(page, encoding="utf-8")
+    keep(PROFILE, page)
     print(page)
 
 
