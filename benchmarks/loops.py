@@ -4,12 +4,14 @@ import asyncio
 import itertools
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 
 Ask = Callable[[int], Awaitable[object]]
+Hear = Callable[[Any], None]
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -50,9 +52,13 @@ class Load:
 
 
 async def loop(
-    ask: Ask, at_once: int, seconds: float, pids: Mapping[str, int] | None = None, least: int = 3
-) -> Load:
-    """Asks for so long, and by each caller at least so often; `ask` gets a number that never comes twice."""
+    ask: Ask, at_once: int, seconds: float, pids: Mapping[str, int] | None = None, least: int = 3,
+    *, hear: Hear | None = None,
+) -> Load:  # fmt: skip
+    """Asks for so long, and by each caller at least so often; `ask` gets a number that never comes twice.
+
+    `hear` gets each reply whose time counts, once that time is taken.
+    """
     watched, numbers, times = pids or {}, itertools.count(), list[float]()
     await asyncio.gather(*(ask(-1 - one) for one in range(at_once)))  # connections and caches are warm
     before, began = spent(watched), time.perf_counter()
@@ -61,8 +67,10 @@ async def loop(
         own = 0
         while own < least or time.perf_counter() - began < seconds:
             started = time.perf_counter()
-            await ask(next(numbers))
+            reply = await ask(next(numbers))
             times.append(time.perf_counter() - started)
+            if hear:
+                hear(reply)
             own += 1
 
     await asyncio.gather(*(caller() for _ in range(at_once)))
@@ -71,8 +79,16 @@ async def loop(
 
 
 def spent(pids: Mapping[str, int]) -> dict[str, float]:
-    """CPU seconds of each process so far, its threads in it, its children not."""
-    return {name: _ticks(pid) / TICKS for name, pid in pids.items()}
+    """CPU seconds of each process so far, its threads in it, its children not.
+
+    A negative pid is that of a group's leader, as for kill(2), and all of the group counts.
+    """
+    return {name: _ticks(pid) / TICKS if pid > 0 else group_spent(-pid) for name, pid in pids.items()}
+
+
+def group_spent(leader: int) -> float:
+    """CPU seconds of a group's processes so far, over all their threads, to the nanosecond."""
+    return sum(map(_running, _group(leader)))
 
 
 def memory(pid: int) -> dict[str, float]:
@@ -85,7 +101,12 @@ def memory(pid: int) -> dict[str, float]:
 
 def p95(times: Sequence[float]) -> float:
     """The 95th percentile."""
-    return quantiles(times, n=20, method="inclusive")[-1]
+    return quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Median, least and most of some rounds' ratios, as they are kept."""
+    return {"median": round(median(values), 3), "least": round(min(values), 3), "most": round(max(values), 3)}
 
 
 def ms(seconds: float) -> float:
@@ -97,3 +118,22 @@ def _ticks(pid: int) -> int:
     told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     fields = told.rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
+
+
+def _running(pid: int) -> float:
+    total = 0
+    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            total += int(thread.read_text().split()[0])
+        except OSError:  # it has just ended
+            continue
+    return total / 1e9
+
+
+def _group(leader: int) -> Iterator[int]:
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rpartition(")")[2].split()[2]) == leader:
+                yield int(stat.parent.name)
+        except OSError:
+            continue

@@ -22,6 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+from benchmarks.loops import group_spent
 from benchmarks.lost import Run, judged, summary
 from benchmarks.record import record
 from cli import places, ports, services, supervision
@@ -64,7 +65,7 @@ class Stack:
 
     def cpu(self) -> dict[str, float]:
         """CPU seconds of each process so far; Triton's with its model processes."""
-        return {name: sum(map(seconds, _group(pid))) for name, pid in self.pids.items()}
+        return {name: group_spent(pid) for name, pid in self.pids.items()}
 
 
 class Sink(BaseHTTPRequestHandler):
@@ -189,26 +190,6 @@ async def ask(client: AsyncClient, often: int) -> None:
     for _ in range(often):
         async for _ in client.stream(f"What is the dose limit for the lens, case {next(NUMBERS)}?"):
             pass
-
-
-def seconds(pid: int) -> float:
-    """CPU seconds of a process so far, over all its threads, to the nanosecond."""
-    total = 0
-    for thread in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        try:
-            total += int(thread.read_text().split()[0])
-        except OSError:  # it has just ended
-            continue
-    return total / 1e9
-
-
-def _group(leader: int) -> Iterator[int]:
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            if int(stat.read_text().rpartition(")")[2].split()[2]) == leader:
-                yield int(stat.parent.name)
-        except OSError:
-            continue
 
 
 async def measured(home: Path, given: argparse.Namespace) -> dict[str, dict[str, float]]:

@@ -7,18 +7,19 @@ them, so that a busy machine bends them alike; a ratio is one round's, and its m
 
 import argparse
 import asyncio
+import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from statistics import median
 
 from grpc import aio
 
-from benchmarks import corpus, kept, streams
+from benchmarks import corpus, kept, path_rows, reranking, streams
 from benchmarks.beside import fastapi
 from benchmarks.least import least
-from benchmarks.loops import Ask, Load, loop, memory, ms
+from benchmarks.loops import Ask, loop, memory
+from benchmarks.path_rows import Heard, Loads
 from benchmarks.record import record
 from benchmarks.relaying import relays
 from benchmarks.stand import Stand, standing
@@ -29,10 +30,7 @@ from radrag.assistant.v1.assistant_pb2_grpc import AssistantServiceStub
 
 RESULTS = places.ROOT / "benchmarks" / "results"
 CHILDREN = {"null": 2000, "cpu": 10_000}
-OURS = ("search", "prompt", "generate", "first token", "least search", "least prompt")
-PROCESS = {"prompt": "gateway", "least prompt": "least"}
 QUESTIONS = 40
-Loads = dict[tuple[str, int], list[Load]]
 
 
 async def measured(kind: str, asked: argparse.Namespace) -> dict[str, object]:
@@ -43,18 +41,20 @@ async def measured(kind: str, asked: argparse.Namespace) -> dict[str, object]:
             async with _callers(stand, kind, children) as calls:
                 if kind == "null":
                     await _met(calls)
-                loads = await _rounds(calls, stand, asked)
-                stages = await _stages(stand, _questions(200)[-10:])
+                heard: Heard = {}
+                loads = await _rounds(calls, _watched(stand), asked, heard)
             held = {name: memory(pid) for name, pid in stand.pids.items()}
             figures = {
                 "children": children,
-                "rows": {f"{name} @{at_once}": _row(loads, name, at_once) for name, at_once in loads},
-                "stages_ms": stages,
+                "rows": path_rows.rows(loads),
+                "stages_ms": path_rows.stages(heard),
                 "memory": held,
             }
             if kind == "null" and asked.streams:
-                figures["streams"] = await streams.measured(stand, asked.streams)
-            return figures
+                figures["streams"] = await streams.measured(stand, asked.streams, asked.stream_rounds)
+    if kind == "cpu":
+        figures["rerank_over_encoder"] = reranking.over_encoder()
+    return figures
 
 
 def _questions(count: int) -> list[str]:
@@ -134,67 +134,25 @@ def ours(stub: AssistantServiceStub) -> dict[str, Ask]:
     }
 
 
-async def _rounds(calls: Mapping[str, Ask], stand: Stand, asked: argparse.Namespace) -> Loads:
+def _watched(stand: Stand) -> dict[str, int]:
+    """Everyone whose CPU counts: Triton with its models' processes, and this one, that calls the store."""
+    triton = {"triton": -running.pid} if (running := stand.triton.child.running()) else {}
+    return {**stand.pids, **triton, "caller": os.getpid()}
+
+
+async def _rounds(
+    calls: Mapping[str, Ask], watched: Mapping[str, int], asked: argparse.Namespace, heard: Heard
+) -> Loads:
+    """Every call in turn, so often at each number of callers; their stages go to `heard`."""
     loads: Loads = {}
     for at_once in asked.at_once:
         for _ in range(asked.rounds):
             for name, ask in calls.items():
-                one = await loop(ask, at_once, asked.seconds, stand.pids, asked.least)
+                hear = path_rows.hearing(heard, name, at_once)
+                one = await loop(ask, at_once, asked.seconds, watched, asked.least, hear=hear)
                 loads.setdefault((name, at_once), []).append(one)
-        print(*(_said(name, at_once, loads[name, at_once]) for name in calls), sep="\n", flush=True)
+        print(*(path_rows.said(name, at_once, loads[name, at_once]) for name in calls), sep="\n", flush=True)
     return loads
-
-
-async def _stages(stand: Stand, questions: Sequence[str]) -> dict[str, float]:
-    """Medians of the stages that single calls reported, in milliseconds."""
-    found: dict[str, list[float]] = {}
-    async with aio.insecure_channel(stand.gateway) as channel:
-        stub = AssistantServiceStub(channel)
-        for question in questions:
-            reply = await stub.Generate(wire.GenerateRequest(question=question))
-            for stage in reply.stages:
-                found.setdefault(stage.name, []).append(stage.duration.ToNanoseconds() / 1e9)
-    return {name: ms(median(times)) for name, times in found.items()}
-
-
-def _row(loads: Loads, name: str, at_once: int) -> dict[str, object]:
-    """One row's figures over its rounds, and for a call of ours its ratios to the limits."""
-    rounds = loads[name, at_once]
-    whole = Load([time for one in rounds for time in one.times], sum(one.seconds for one in rounds),
-                 {key: sum(one.cpu[key] for one in rounds) for key in rounds[0].cpu})  # fmt: skip
-    figures = whole.figures()
-    if name in OURS:
-        direct, hops = loads["direct", at_once], loads["two hops", at_once]
-        figures["over_direct"] = _spread(
-            [one.p50 / limit.p50 for one, limit in zip(rounds, direct, strict=True)]
-        )
-        figures["hops_beyond_direct"] = _spread(
-            [(one.p50 - limit.p50) / two.p50 for one, limit, two in zip(rounds, direct, hops, strict=True)]
-        )
-    if process := PROCESS.get(name):
-        bare = loads["bare prompt", at_once]
-        figures["rate_to_bare"] = _rates(rounds, bare)
-        figures["cpu_to_bare"] = _spread(
-            [one.cpu_of(process) / limit.cpu_of("path") for one, limit in zip(rounds, bare, strict=True)]
-        )
-        if plain := loads.get(("fastapi prompt", at_once)):
-            figures["rate_to_fastapi"] = _rates(rounds, plain)
-    return figures
-
-
-def _rates(rounds: Sequence[Load], others: Sequence[Load]) -> dict[str, float]:
-    return _spread([one.rate / other.rate for one, other in zip(rounds, others, strict=True)])
-
-
-def _spread(values: Sequence[float]) -> dict[str, float]:
-    return {"median": round(median(values), 3), "least": round(min(values), 3), "most": round(max(values), 3)}
-
-
-def _said(name: str, at_once: int, rounds: Sequence[Load]) -> str:
-    p50 = median(one.p50 for one in rounds)
-    rate = median(one.rate for one in rounds)
-    cpu = " ".join(f"{key} {ms(median(one.cpu_of(key) for one in rounds))}" for key in rounds[0].cpu)
-    return f"{name:18} @{at_once:<3} p50 {ms(p50):9.3f} ms  {rate:8.1f}/s  CPU ms: {cpu}"
 
 
 def main() -> None:
@@ -207,12 +165,13 @@ def main() -> None:
     given.add_argument("--least", type=int, default=3, help="calls of each caller in a round")
     given.add_argument("--children", type=int, default=0)
     given.add_argument("--streams", type=int, nargs="*", default=[8, 32])
+    given.add_argument("--stream-rounds", type=int, default=3, help="of each count of --streams")
     given.add_argument("--port", type=int, default=28901)
     asked = given.parse_args()
     for kind in asked.kind:
         figures = asyncio.run(measured(kind, asked))
         record(RESULTS / f"path_{kind}.json", figures)
-        print({key: value for key, value in figures.items() if key != "rows"})
+        print({key: value for key, value in figures.items() if key not in ("rows", "stages_ms")})
 
 
 if __name__ == "__main__":

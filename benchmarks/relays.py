@@ -3,7 +3,8 @@
 Run by benchmarks.path: python -m benchmarks.relays ROLE FOLDER ADDRESS. FOLDER holds the messages, as they
 went over the wire in a real call. `back` answers a search with the stored reply. `hops` asks it and answers
 with the gateway's stored reply: two hops. `path` makes a Prompt's three outgoing calls, parses their replies,
-and answers with the stored prompt; its streams pass the generator's pieces on, a frame each.
+and answers with the stored prompt; its streams pass the generator's pieces on, a frame each or as many to a
+frame as the caller's metadata asks for.
 """
 
 import sys
@@ -24,6 +25,7 @@ from radrag.retrieval.v1 import retrieval_pb2_grpc
 
 TRITON = "/inference.GRPCInferenceService/"
 ROLES = ("back", "hops", "path")
+PIECES = "pieces-a-frame"
 
 
 def message(name: str) -> type[Message]:
@@ -111,13 +113,18 @@ class Plain(assistant_pb2_grpc.AssistantServiceServicer):
         return self._reply
 
     async def GenerateStream(  # noqa: N802
-        self, request: assistant.GenerateStreamRequest, context: object
+        self, request: assistant.GenerateStreamRequest, context: Any
     ) -> AsyncIterator[assistant.GenerateStreamResponse]:
+        most, held = int(dict(context.invocation_metadata()).get(PIECES, 1)), list[str]()
         pieces = self._stream(_once(self._asked["write"]))
         try:
             async for piece in pieces:
-                text = piece.infer_response.raw_output_contents[0][4:].decode()  # 4 bytes say how long it is
-                yield assistant.GenerateStreamResponse(text=text)
+                held.append(piece.infer_response.raw_output_contents[0][4:].decode())  # 4 bytes say how long
+                if len(held) == most:
+                    yield assistant.GenerateStreamResponse(text="".join(held))
+                    held.clear()
+            if held:
+                yield assistant.GenerateStreamResponse(text="".join(held))
         finally:
             pieces.cancel()
 

@@ -1,6 +1,10 @@
 """The path's benchmark on services in this process: what it keeps, calls straight, relays and divides."""
 
 import asyncio
+import importlib
+import os
+import sys
+from argparse import Namespace
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -9,12 +13,14 @@ from pathlib import Path
 import pytest
 from grpc import aio
 
-from benchmarks import kept, path, stand, streams
+from benchmarks import kept, path, path_rows, reranking, stand, streams
 from benchmarks.least import least
-from benchmarks.loops import Load
 from benchmarks.relaying import relays
+from benchmarks.relays import PIECES
 from benchmarks.stand import Stand
 from cli import places
+from cli.process import Child
+from cli.triton_server import TritonServer
 from gateway.__main__ import running
 from radrag import serving
 from radrag.assistant.v1 import assistant_pb2 as wire
@@ -113,25 +119,31 @@ async def test_the_least_gateway_replies_as_ours_and_decides_and_tells_nothing(
     assert "least" not in made.pids
 
 
-def test_ratios_are_those_of_one_round() -> None:
-    def rounds(*p50: float) -> list[Load]:
-        return [Load([one] * 4, 4 * one, {"gateway": one, "path": one / 2}) for one in p50]
+async def test_stages_are_those_that_replies_report_by_call_and_callers(
+    here: tuple[Stand, triton.Models], capsys: pytest.CaptureFixture[str]
+) -> None:
+    heard: path_rows.Heard = {}
+    asked = Namespace(at_once=[1, 2], rounds=2, seconds=0, least=3)
+    async with path._callers(here[0], "test", 60) as calls:
+        own = {name: calls[name] for name in ("search", "prompt", "generate", "first token", "two hops")}
+        loads = await path._rounds(own, {"caller": os.getpid()}, asked, heard)
+    assert heard.keys() == {f"{name} @{at_once}" for name in path_rows.STAGED for at_once in (1, 2)}
+    every = {"scope", "embed", "search", "rerank", "prompt", "generate", "verify"}
+    assert every <= heard["generate @1"].keys()
+    assert not {"generate", "verify"} & heard["prompt @1"].keys()
+    assert {len(times) for times in heard["generate @2"].values()} == {12}  # and no call that only warms
+    assert len(loads["generate", 2]) == 2
+    figures = path_rows.stages(heard)["search @2"]["embed"]
+    assert 0 <= figures["least"] <= figures["median"] <= figures["p95"] <= figures["most"]
+    assert capsys.readouterr().out.count("generate") == 2
 
-    loads = {
-        ("search", 1): rounds(0.010, 0.020, 0.012),
-        ("direct", 1): rounds(0.008, 0.016, 0.008),
-        ("two hops", 1): rounds(0.002, 0.002, 0.002),
-    }
-    row = path._row(loads, "search", 1)
-    assert row["over_direct"] == {"median": 1.25, "least": 1.25, "most": 1.5}
-    assert row["hops_beyond_direct"] == {"median": 2.0, "least": 1.0, "most": 2.0}
-    assert row["p50_ms"] == 12.0
 
-
-async def test_stages_are_those_that_replies_report(here: tuple[Stand, triton.Models]) -> None:
-    stages = await path._stages(here[0], path._questions(2))
-    assert {"scope", "embed", "search", "rerank", "prompt", "generate", "verify"} <= stages.keys()
-    assert all(milliseconds >= 0 for milliseconds in stages.values())
+def test_triton_is_watched_with_its_models_and_the_benchmark_with_itself(tmp_path: Path) -> None:
+    server = TritonServer(Child("triton", tmp_path), (), free_port())
+    made = Stand(tmp_path, {}, server, (), {"gateway": 7})
+    assert path._watched(made) == {"gateway": 7, "caller": os.getpid()}
+    started = server.child.start((sys.executable, "-c", "input()"), os.environ, tmp_path)
+    assert path._watched(made) == {"gateway": 7, "triton": -started.pid, "caller": os.getpid()}
 
 
 async def test_a_relayed_stream_ends_when_the_generator_has_ended(here: tuple[Stand, triton.Models]) -> None:
@@ -152,3 +164,70 @@ def test_the_reranker_of_a_benchmark_remembers_no_passage(tmp_path: Path) -> Non
         places.MODEL_REPOSITORY / stand.RERANKER / "config.pbtxt"
     ).read_text(encoding="utf-8")
     assert (folder / "1" / "model.py").is_file()
+
+
+def streamed(seconds: float, cpu: float = 1.0, frames: int = 100) -> streams.Run:
+    return streams.Run(100, cpu, seconds * streams.WORDS * streams.SECONDS_A_WORD, frames)
+
+
+async def test_a_relay_may_gather_the_pieces_of_a_stream(here: tuple[Stand, triton.Models]) -> None:
+    made, _ = here
+    said = await kept.captured(made, path._questions(1)[0], MODELS[2])
+    texts = {}
+    async with relays(made, said) as addresses, aio.insecure_channel(addresses["path"]) as channel:
+        for pieces in (1, 3):
+            frames = AssistantServiceStub(channel).GenerateStream(
+                wire.GenerateStreamRequest(question=ASKED), metadata=((PIECES, str(pieces)),)
+            )
+            texts[pieces] = [frame.text async for frame in frames]
+    assert "".join(texts[1]) == "".join(texts[3])
+    assert [len(text.split()) for text in texts[3][:-1]] == [3] * (len(texts[1]) // 3)
+
+
+async def test_rounds_of_streams_turn_round_and_the_gathering_relay_sends_frames_as_the_gateway_did() -> None:
+    asked = []
+
+    async def passed(way: str, count: int, words: int) -> streams.Run:
+        asked.append((way, count, words))
+        number = len(asked)
+        return streamed(1.0, cpu=number if way == "gateway" else 1.0, frames=8 if way == "gateway" else 100)
+
+    runs = await streams._rounds(passed, 4, 2)
+    ways = [("relay", 4, 1), ("gateway", 4, 1), ("gathering", 4, 12)]
+    assert asked == [*ways, *reversed(ways)]
+    figures = streams._figures(runs)
+    assert figures["cpu_ratio"] == figures["cpu_ratio_to_gathering"]
+    assert figures["cpu_ratio"] == {"median": 3.5, "least": 2.0, "most": 5.0}
+    assert figures["gateway"] == {
+        "cpu_us_per_token": 35000.0, "tokens_per_frame": 12.5, "time_over_words": 1.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("slow_from", "held", "tried", "most"),
+    [
+        (256, 32, {"64": 1.0, "128": 1.0, "256": 1.2}, 128),
+        (1000, 32, {"64": 1.0, "128": 1.0, "256": 1.0, "512": 1.0}, 512),
+        (64, 32, {"64": 1.2}, 32),
+        (8, 0, {}, 0),
+    ],
+)
+async def test_streams_are_doubled_until_the_relay_is_late(
+    slow_from: int, held: int, tried: dict[str, float], most: int
+) -> None:
+    async def passed(way: str, count: int, words: int) -> streams.Run:
+        if way == "gateway":
+            assert count == most
+            return streamed(1.1)
+        return streamed(1.2 if count >= slow_from else 1.0)
+
+    ours = 1.1 if most else None
+    assert await streams._limit(passed, held) == {"streams": most, "relay": tried, "gateway": ours}
+
+
+def test_reranking_is_measured_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(reranking.FIT))
+    monkeypatch.setattr(importlib.import_module("cost"), "PARENTS", 2)  # the figure wants 13, the test none
+    told = reranking.over_encoder(rounds=1)
+    assert isinstance(told["encoder_cpu_s"], float)
+    assert told["encoder_cpu_s"] > 0
