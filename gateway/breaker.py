@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import ParamSpec, TypeVar
 
+from radrag import call
 from radrag.errors import DeadlineExceeded, InvalidArgument, ModelUnavailable, Overloaded, RadragError
 
 P = ParamSpec("P")
@@ -21,6 +22,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 SLOW = 2.0  # seconds: a deadline shorter than that says nothing about the server
+EARLY = 0.05  # seconds: a timer may end a call so long before its deadline
 
 
 @dataclass
@@ -37,12 +39,15 @@ class Breaker:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """Around a call. Raises ModelUnavailable at once while open, and what the call raises."""
-        tries, began = self._enter(), self.clock()
+        """Around a call. Raises ModelUnavailable at once while open, and what the call raises.
+
+        A call that used up its time counts as failed; one whose caller left says nothing about the server.
+        """
+        tries, began, deadline = self._enter(), self.clock(), call.current().deadline
         try:
             yield
         except (ModelUnavailable, DeadlineExceeded, asyncio.CancelledError) as error:
-            if isinstance(error, ModelUnavailable) or self.clock() - began >= SLOW:
+            if not self._left(error, deadline) and self._slow(error, began):
                 self._fail()
             raise
         except (Overloaded, InvalidArgument, GeneratorExit):  # it answers, or was answering
@@ -54,6 +59,14 @@ class Breaker:
             self._succeed()
         finally:
             self._trying = self._trying and not tries
+
+    def _left(self, error: BaseException, deadline: float | None) -> bool:
+        """Whether the caller went away; when our own time is up, its deadline cancels the call, too."""
+        on_time = deadline is None or self.clock() < deadline - EARLY
+        return isinstance(error, asyncio.CancelledError) and on_time
+
+    def _slow(self, error: BaseException, began: float) -> bool:
+        return isinstance(error, ModelUnavailable) or self.clock() - began >= SLOW
 
     def _enter(self) -> bool:
         """Whether this call is the one that tries a server that was left alone."""
@@ -80,11 +93,11 @@ class Breaker:
 def guarded(breaker: Breaker, step: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
     """The step behind its breaker."""
 
-    async def call(*args: P.args, **kwargs: P.kwargs) -> T:
+    async def passed(*args: P.args, **kwargs: P.kwargs) -> T:
         with breaker.passing():
             return await step(*args, **kwargs)
 
-    return call
+    return passed
 
 
 def guarded_stream(

@@ -7,7 +7,10 @@ from contextlib import aclosing, suppress
 import pytest
 
 from gateway.breaker import SLOW, Breaker, guarded, guarded_stream
+from gateway.deadlines import within
 from gateway.hedge import hedged
+from radrag import call
+from radrag.call import Call
 from radrag.errors import DeadlineExceeded, InvalidArgument, ModelUnavailable, Overloaded
 
 
@@ -109,6 +112,53 @@ async def test_a_stream_that_its_reader_leaves_is_no_failure() -> None:
     for _ in range(3):
         async with aclosing(guarded_stream(breaker, words)()) as pieces:
             assert await anext(pieces) == "one"
+
+
+@pytest.mark.parametrize(("deadline", "failed"), [(None, False), (100.0, False), (10.0 + SLOW, True)])
+async def test_callers_who_leave_say_nothing_of_a_server_and_deadlines_that_pass_do(
+    deadline: float | None, failed: bool
+) -> None:
+    server = Server()
+    for _ in range(3):
+        server.now = 10.0
+        with call.running(Call(deadline=deadline)):
+            asked = asyncio.ensure_future(guarded(server.breaker, asyncio.Event().wait)())
+        await asyncio.sleep(0)
+        server.now += SLOW
+        asked.cancel()
+        await asyncio.gather(asked, return_exceptions=True)
+    assert (await server.asked() == 0) is failed
+
+
+async def test_a_model_that_hangs_until_our_own_timer_ends_it_has_failed() -> None:
+    breaker = Breaker("embedder", 1)
+    step = guarded(breaker, asyncio.Event().wait)
+    with pytest.raises(DeadlineExceeded):
+        await within(SLOW + 0.01, 1.0, step)
+    with pytest.raises(ModelUnavailable):
+        await step()
+
+
+async def test_readers_who_leave_a_long_stream_do_not_take_it_from_others() -> None:
+    server = Server()
+
+    async def words() -> AsyncGenerator[str, None]:
+        yield "one"
+        await asyncio.Event().wait()
+
+    async def reads() -> None:
+        async with aclosing(guarded_stream(server.breaker, words)()) as pieces:
+            async for _ in pieces:
+                pass
+
+    for _ in range(5):
+        left = asyncio.ensure_future(reads())
+        await asyncio.sleep(0)
+        server.now += 10 * SLOW
+        left.cancel()
+        await asyncio.gather(left, return_exceptions=True)
+    server.failure = None
+    assert await server.asked() == 1
 
 
 async def test_zero_failures_switch_it_off() -> None:
