@@ -63,6 +63,11 @@ class Recorded(Span):
             self.ended = end_time or self._now()
             self._done(self)
 
+    @property
+    def seconds(self) -> float:
+        """How long it took, once it has ended."""
+        return (self.ended - self.started) / 1e9
+
     def _now(self) -> int:
         return self.started + perf_counter_ns() - self._began
 

@@ -211,5 +211,5 @@ async def test_their_stages_took_as_long_in_histograms_as_in_their_spans(
         measured = await total(
             metrics_of(slow.stack.gateway), "radrag_stage_duration_seconds_sum", stage=stage
         )
-        assert measured == pytest.approx(spent[stage], rel=0.05), stage
+        assert measured == pytest.approx(spent[stage], abs=1e-5), stage  # of floats since 1970
     assert await total(metrics_of(slow.stack.gateway), "radrag_requests_in_flight") == 0

@@ -50,6 +50,25 @@ async def test_a_stage_is_measured_and_recorded() -> None:
     assert samples("double", "ok") == 1
 
 
+async def test_a_span_and_its_sample_tell_of_one_time_however_long_handing_over_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended: list[spans.Recorded] = []
+
+    def slowly(span: spans.Recorded) -> None:
+        ended.append(span)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(traces, "tracer", spans.Tracer(sampling.ALWAYS_ON, RandomIdGenerator(), slowly))
+    recording = telemetry.record_stages()
+    await telemetry.traced("handed over", double)(4)
+    assert [one.duration for one in recording.stages] == [span.seconds for span in ended]
+    sums = REGISTRY.get_sample_value(
+        "radrag_stage_duration_seconds_sum", {"stage": "handed over", "outcome": "ok"}
+    )
+    assert sums == ended[0].seconds < 0.02
+
+
 async def test_a_streaming_stage_is_measured_until_its_last_item() -> None:
     assert [n async for n in telemetry.traced("count", count)(3)] == [0, 1, 2]
     assert samples("count", "ok") == 1
