@@ -92,7 +92,7 @@ def _calls(grown: Look, now: Look, seconds: float) -> list[dict[str, object]]:
 def _stages(grown: Look, seconds: float) -> list[dict[str, object]]:
     spent = _by("stage", grown, "radrag_stage_duration_seconds_sum")
     often = _by("stage", grown, "radrag_stage_duration_seconds_count")
-    bad = _by("stage", grown, "radrag_stage_duration_seconds_count", lambda labels: labels["outcome"] != "ok")
+    bad = _by("stage", grown, "radrag_stage_duration_seconds_count", _failed)
     answering = {stage: time for stage, time in spent.items() if "." not in stage}  # legs lie inside search
     total = sum(answering.values())
     return [
@@ -106,6 +106,11 @@ def _stages(grown: Look, seconds: float) -> list[dict[str, object]]:
         for stage in sorted(answering, key=lambda stage: -spent[stage])
         if often.get(stage)
     ]
+
+
+def _failed(labels: Mapping[str, str]) -> bool:
+    """Whether stages with these labels failed. One whose caller left was cut short; that is no failure."""
+    return labels["outcome"] not in {"ok", "CancelledError"}
 
 
 def _models(grown: Look, now: Look) -> list[dict[str, object]]:

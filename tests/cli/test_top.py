@@ -59,6 +59,22 @@ def test_rates_shares_and_queues_are_those_between_two_looks() -> None:
     assert [(one["what"], one["count"]) for one in found.trouble] == [("refused model_queue", 10)]
 
 
+def test_callers_who_leave_make_no_stage_fail() -> None:
+    counted = 'radrag_stage_duration_seconds_count{{stage="generate",outcome="{outcome}"}} {count}\n'
+
+    def ended(**counts: int) -> str:
+        return "".join(counted.format(outcome=outcome, count=count) for outcome, count in counts.items()) + (
+            f'radrag_stage_duration_seconds_sum{{stage="generate",outcome="ok"}} {sum(counts.values())}\n'
+        )
+
+    before, after = (
+        ended(ok=0, CancelledError=0, ModelUnavailable=0),
+        ended(ok=5, CancelledError=4, ModelUnavailable=1),
+    )
+    (stage,) = figures(seen(before), seen(after), 10.0).stages
+    assert (stage["rate"], stage["failed"]) == (1.0, 0.1)
+
+
 @pytest.mark.parametrize(("share", "expected"), [(0.2, 0.5), (0.6, 1.5), (0.9, 3.0)])
 def test_a_quantile_is_reckoned_as_prometheus_does(share: float, expected: float) -> None:
     """Evenly inside a bucket; in the last one, that bucket's lower end."""
