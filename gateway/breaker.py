@@ -47,7 +47,7 @@ class Breaker:
         try:
             yield
         except (ModelUnavailable, DeadlineExceeded, asyncio.CancelledError) as error:
-            if not self._left(error, deadline) and self._slow(error, began):
+            if self._failing(error, began, deadline):
                 self._fail()
             raise
         except (Overloaded, InvalidArgument, GeneratorExit):  # it answers, or was answering
@@ -60,13 +60,13 @@ class Breaker:
         finally:
             self._trying = self._trying and not tries
 
-    def _left(self, error: BaseException, deadline: float | None) -> bool:
-        """Whether the caller went away; when our own time is up, its deadline cancels the call, too."""
+    def _failing(self, error: BaseException, began: float, deadline: float | None) -> bool:
+        """Whether the server failed, or used up our time. A caller may also leave before the deadline."""
+        if isinstance(error, ModelUnavailable):
+            return True
         on_time = deadline is None or self.clock() < deadline - EARLY
-        return isinstance(error, asyncio.CancelledError) and on_time
-
-    def _slow(self, error: BaseException, began: float) -> bool:
-        return isinstance(error, ModelUnavailable) or self.clock() - began >= SLOW
+        left = isinstance(error, asyncio.CancelledError) and on_time
+        return not left and self.clock() - began >= SLOW
 
     def _enter(self) -> bool:
         """Whether this call is the one that tries a server that was left alone."""

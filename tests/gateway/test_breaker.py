@@ -7,7 +7,7 @@ from contextlib import aclosing, suppress
 import pytest
 
 from gateway.breaker import SLOW, Breaker, guarded, guarded_stream
-from gateway.deadlines import within
+from gateway.deadlines import timely, within
 from gateway.hedge import hedged
 from radrag import call
 from radrag.call import Call
@@ -137,6 +137,20 @@ async def test_a_model_that_hangs_until_our_own_timer_ends_it_has_failed() -> No
         await within(SLOW + 0.01, 1.0, step)
     with pytest.raises(ModelUnavailable):
         await step()
+
+
+async def test_a_stream_that_hangs_until_our_own_timer_ends_it_has_failed() -> None:
+    async def words() -> AsyncGenerator[str, None]:
+        yield "one"
+        await asyncio.Event().wait()
+
+    breaker = Breaker("generator", 1)
+    stream = guarded_stream(breaker, words)
+    with pytest.raises(DeadlineExceeded):
+        async for _ in timely(SLOW + 0.01, stream()):
+            pass
+    with pytest.raises(ModelUnavailable):
+        await anext(stream())
 
 
 async def test_readers_who_leave_a_long_stream_do_not_take_it_from_others() -> None:
